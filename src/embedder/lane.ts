@@ -163,7 +163,7 @@ export class Lane {
     if (this.#child !== child) return;
     this.#child = undefined;
     this.#ready = undefined;
-    for (const waiting of [...this.#waiting.values()]) {
+    for (const waiting of this.#waiting.values()) {
       if (this.#closed || waiting.tries >= TRIES_MAX) {
         this.#settle(waiting.id)?.reject(
           new ShortlistError("encoder_failed", "The encoder process died."),
