@@ -1,5 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type Effect, EFFECTS, atMost, type ToolSpec } from "./tool.ts";
+import type { RowRange } from "./rows.ts";
+import {
+  atMost,
+  compileSchema,
+  type Effect,
+  EFFECTS,
+  type JsonSchema,
+  type ToolSpec,
+} from "./tool.ts";
 
 export const CONTROL_FAMILY = "control";
 
@@ -82,12 +90,6 @@ function intersectFamilies(a: readonly string[], b: readonly string[]): string[]
   return [...new Set(a)].filter((family) => other.has(family));
 }
 
-/** A half-open range of rows. */
-export interface RowRange {
-  start: number;
-  end: number;
-}
-
 /** The order of a revision's rows, so that what a policy allows is a few contiguous ranges. */
 export function compareRows(a: ToolSpec, b: ToolSpec): number {
   return (
@@ -104,7 +106,7 @@ export function compareText(a: string, b: string): number {
 }
 
 /** One run of rows of equal (open_world, effect, family). */
-interface Block extends RowRange {
+export interface Block extends RowRange {
   open_world: boolean;
   effect: Effect;
   family: string;
@@ -150,4 +152,71 @@ export function eligibleRanges(policy: ExposurePolicy, blocks: readonly Block[])
     else ranges.push({ start: block.start, end: block.end });
   }
   return ranges;
+}
+
+export type Facts = Record<string, unknown>;
+
+/**
+ * True where the facts satisfy the schema and give every fact that it names: what the caller
+ * leaves out counts as unmet, and so does a schema that does not compile.
+ */
+export function preconditionMet(precondition: JsonSchema, facts: Facts): boolean {
+  for (const name of factsNamed(precondition)) if (!Object.hasOwn(facts, name)) return false;
+  try {
+    return compileSchema(precondition)(facts).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The top-level facts that a precondition speaks of, through composition. */
+export function factsNamed(schema: unknown): Set<string> {
+  const names = new Set<string>();
+  const visit = (node: unknown): void => {
+    if (node === null || typeof node !== "object") return;
+    const {
+      properties,
+      required,
+      allOf,
+      anyOf,
+      oneOf,
+      if: when,
+      then,
+      else: otherwise,
+      not,
+    } = node as JsonSchema;
+    if (properties !== null && typeof properties === "object")
+      Object.keys(properties).forEach((name) => names.add(name));
+    if (Array.isArray(required))
+      required.forEach((name) => typeof name === "string" && names.add(name));
+    for (const list of [allOf, anyOf, oneOf]) if (Array.isArray(list)) list.forEach(visit);
+    [when, then, otherwise, not].forEach(visit);
+  };
+  visit(schema);
+  return names;
+}
+
+/** What a policy and the facts leave: the funnel's second stage. */
+export interface Eligible {
+  ranges: RowRange[];
+  /** Rows inside the ranges that an unmet precondition hides. */
+  excluded: Set<number>;
+  count: number;
+}
+
+/** Exposure over a revision's rows, without touching those that the policy rules out. */
+export function expose(
+  rows: { tools: readonly ToolSpec[]; blocks: readonly Block[]; conditional: readonly number[] },
+  policy: ExposurePolicy,
+  facts: Facts,
+): Eligible {
+  const ranges = eligibleRanges(policy, rows.blocks);
+  const inside = (row: number) => ranges.some(({ start, end }) => row >= start && row < end);
+  const excluded = new Set(
+    rows.conditional.filter(
+      (row) => inside(row) && !preconditionMet(rows.tools[row]!.precondition!, facts),
+    ),
+  );
+  const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0) - excluded.size;
+  return { ranges, excluded, count };
 }

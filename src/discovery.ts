@@ -1,0 +1,132 @@
+import { type Ablation, type Arms, type Scored, searchArms } from "./discovery/arms.ts";
+import { namesIn } from "./discovery/exact-name.ts";
+import { type Eligible, expose, type ExposurePolicy, type Facts } from "./exposure.ts";
+import type { Snapshot, View } from "./snapshot.ts";
+
+export { lexicalText, primaryText, VIEW_TEMPLATE, viewsOf, words } from "./discovery/views.ts";
+export type { Ablation } from "./discovery/arms.ts";
+
+export const K_DEFAULT = 10;
+export const K_MAX = 200;
+
+/** A query with everything that discovery depends on; the same question gets the same answer. */
+export interface Question {
+  query: string;
+  /** The query's unit vector. */
+  vector: Float32Array;
+  policy: ExposurePolicy;
+  facts: Facts;
+  /** Ordinary tools wanted, 1 to `K_MAX`. */
+  k: number;
+  arms?: Ablation;
+}
+
+/** Whether a genuine decision remains (seed 000, section 6). */
+export type Decision = "none" | "sole" | "choose";
+
+/** What each arm says of one tool; the API's `explain`, the CLI and the bench read this object. */
+export interface ToolTrace {
+  name: string;
+  score: number;
+  dense: { score: number; rank: number | null; view: View["kind"]; text: string };
+  lexical: { score: number; rank: number | null };
+  exact_name: boolean;
+}
+
+export interface Trace {
+  plan: "exact" | "hnsw" | "none";
+  arms: Ablation;
+  tools: ToolTrace[];
+  /** Milliseconds by stage. */
+  timings_ms: { exposure: number; dense: number; lexical: number; total: number };
+}
+
+export interface Discovered {
+  eligible: Eligible;
+  /** Rows, best first. */
+  retrieved: Scored[];
+  decision: Decision;
+  decision_reason: string;
+  trace: Trace;
+}
+
+/** Exposure, then retrieval among what is left. Pure: no clock but for timings, no state. */
+export function discover(snapshot: Snapshot, question: Question): Discovered {
+  const startedAt = performance.now();
+  const eligible = expose(snapshot, question.policy, question.facts);
+  const exposedAt = performance.now();
+  const arms = eligible.count > 0 ? search(snapshot, question, eligible) : undefined;
+  const retrieved = arms?.scored.slice(0, question.k) ?? [];
+  return {
+    eligible,
+    retrieved,
+    ...decide(eligible.count),
+    trace: {
+      plan: arms ? snapshot.dense.plan : "none",
+      arms: question.arms ?? "hybrid",
+      tools: arms ? retrieved.map((found) => traceOf(snapshot, arms, found)) : [],
+      timings_ms: {
+        exposure: exposedAt - startedAt,
+        dense: arms?.dense_ms ?? 0,
+        lexical: arms?.lexical_ms ?? 0,
+        total: performance.now() - startedAt,
+      },
+    },
+  };
+}
+
+/** Rank and scores of one eligible tool among all the eligible, whatever its rank. */
+export function locate(
+  snapshot: Snapshot,
+  question: Question,
+  row: number,
+): { rank: number; trace: ToolTrace } | undefined {
+  const eligible = expose(snapshot, question.policy, question.facts);
+  if (!isEligible(eligible, row)) return undefined;
+  const arms = search(snapshot, { ...question, k: eligible.count }, eligible, [row]);
+  const index = arms.scored.findIndex((found) => found.row === row);
+  return { rank: index + 1, trace: traceOf(snapshot, arms, arms.scored[index]!) };
+}
+
+function search(
+  snapshot: Snapshot,
+  question: Question,
+  eligible: Eligible,
+  also: readonly number[] = [],
+): Arms {
+  const named = new Set(
+    namesIn(question.query).flatMap((name) => {
+      const row = snapshot.rowOf.get(name);
+      return row !== undefined && isEligible(eligible, row) ? [row] : [];
+    }),
+  );
+  const { query, vector, k, arms = "hybrid" } = question;
+  return searchArms(snapshot, { query, vector, named, k, arms }, eligible, also);
+}
+
+function isEligible({ ranges, excluded }: Eligible, row: number): boolean {
+  return !excluded.has(row) && ranges.some(({ start, end }) => row >= start && row < end);
+}
+
+function decide(eligible: number): { decision: Decision; decision_reason: string } {
+  if (eligible === 0) return { decision: "none", decision_reason: "no ordinary tool is eligible" };
+  if (eligible === 1)
+    return { decision: "sole", decision_reason: "exactly one ordinary tool is eligible" };
+  return { decision: "choose", decision_reason: `${eligible} ordinary tools are eligible` };
+}
+
+function traceOf(snapshot: Snapshot, arms: Arms, found: Scored): ToolTrace {
+  const view = snapshot.viewOf(found.view);
+  return {
+    name: snapshot.tools[found.row]!.name,
+    score: found.score,
+    dense: {
+      score: found.cosine,
+      rank: arms.denseRank(found.row),
+      view: view.kind,
+      text: view.text,
+    },
+    lexical: { score: found.bm25, rank: arms.lexicalRank(found.row) },
+    exact_name: found.exact_name,
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Tokens for lexical search, the same for documents and queries: identifiers split at
+ * separators, inner capitals and digits; accents folded; light English stems; CJK as bigrams.
+ */
+export function tokensOf(text: string): string[] {
+  const tokens: string[] = [];
+  for (const [run] of text.normalize("NFKC").matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+    for (const [part] of run.matchAll(SCRIPT_RUN)) {
+      if (CJK.test(part)) tokens.push(...bigrams(part));
+      else tokens.push(...wordsOf(part));
+    }
+  }
+  return tokens;
+}
+
+/** Scripts written without spaces, and Hangul, whose particles cling to the word. */
+const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}ー]/u;
+const SCRIPT_RUN =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}ー]+|[^\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}ー]+/gu;
+
+function bigrams(run: string): string[] {
+  const characters = [...run];
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, index) => characters[index]! + character);
+}
+
+const WORD = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
+
+function wordsOf(run: string): string[] {
+  const parts = Array.from(run.matchAll(WORD), ([part]) => fold(part));
+  // "s3" and "oauth2" mean more than their parts: keep the whole beside them.
+  if (parts.length > 1 && parts.length <= 3 && /\p{N}/u.test(run)) parts.push(fold(run));
+  return parts.filter((part) => !STOP_WORDS.has(part)).map(stem);
+}
+
+/** Lower case without accents. Only Latin and Cyrillic: elsewhere a mark is a letter of its own. */
+function fold(text: string): string {
+  const lower = text.toLowerCase();
+  if (/^[ -~]*$/.test(lower)) return lower;
+  return lower
+    .replace(/[\u00c0-\u024f\u0400-\u04ff\u1e00-\u1eff]\p{M}*/gu, (letter) =>
+      letter.normalize("NFD").replace(/\p{M}+/gu, ""),
+    )
+    .replaceAll("ß", "ss")
+    .replaceAll("æ", "ae")
+    .replaceAll("ø", "o")
+    .replaceAll("ł", "l");
+}
+
+/** Plural s, es, ies; -ing, -ed; final e. Digits and short words stay. */
+export function stem(word: string): string {
+  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
+  let stemmed = word;
+  if (stemmed.endsWith("ies")) stemmed = `${stemmed.slice(0, -3)}y`;
+  else if (/(?:ss|x|z|ch|sh)es$/.test(stemmed)) stemmed = stemmed.slice(0, -2);
+  else if (/[^su]s$/.test(stemmed)) stemmed = stemmed.slice(0, -1);
+  if (stemmed.length > 5 && stemmed.endsWith("ing")) stemmed = undouble(stemmed.slice(0, -3));
+  else if (stemmed.length > 4 && stemmed.endsWith("ed")) stemmed = undouble(stemmed.slice(0, -2));
+  if (stemmed.length > 3 && stemmed.endsWith("e")) stemmed = stemmed.slice(0, -1);
+  return stemmed;
+}
+
+function undouble(word: string): string {
+  return /([bdgmnprt])\1$/.test(word) ? word.slice(0, -1) : word;
+}
+
+const STOP_WORDS = new Set(
+  `a an and any are as at be been being but by can could did do does for from had has have he her
+  his how i if in into is it its let me my of on or our please she should so some than that the
+  their them then there these they this those to up us was we were what when where which who whom
+  why will with would you your s t don am im ve ll re d m`.split(/\s+/),
+);

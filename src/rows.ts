@@ -1,0 +1,5 @@
+/** A half-open range of a revision's rows. */
+export interface RowRange {
+  start: number;
+  end: number;
+}

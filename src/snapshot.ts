@@ -1,0 +1,82 @@
+import { type Block, blocksOf, compareRows } from "./exposure.ts";
+import { lexicalIndex, type LexicalIndex } from "./lexical-index.ts";
+import type { ToolSpec } from "./tool.ts";
+import { exactIndex, type VectorIndex } from "./vector-index.ts";
+
+/** One text of a tool that is embedded. */
+export interface View {
+  kind: "primary" | "use_when" | "example";
+  text: string;
+}
+
+/** A tool with everything a snapshot needs of it. */
+export interface Row {
+  tool: ToolSpec;
+  views: readonly View[];
+  /** What lexical search reads. */
+  document: string;
+}
+
+/** An immutable revision of a catalog: rows in the order of `compareRows`, with both indexes over them. */
+export interface Snapshot {
+  readonly catalog: string;
+  readonly revision: number;
+  readonly tools: readonly ToolSpec[];
+  readonly rowOf: ReadonlyMap<string, number>;
+  readonly blocks: readonly Block[];
+  /** Rows whose tool has a precondition, ascending. */
+  readonly conditional: readonly number[];
+  readonly viewOf: (viewRow: number) => View;
+  readonly viewStarts: Uint32Array;
+  readonly vectors: Float32Array;
+  readonly dense: VectorIndex;
+  readonly lexical: LexicalIndex;
+}
+
+/** Tools a turn of the event loop: queries go on while a large revision is built. */
+const ROWS_A_TURN = 500;
+
+/** Builds a revision beside the live one. `vectorOf` gives the unit vector of a view's text. */
+export async function buildSnapshot(input: {
+  catalog: string;
+  revision: number;
+  tools: readonly ToolSpec[];
+  dimension: number;
+  describe(tool: ToolSpec): Omit<Row, "tool">;
+  vectorOf(text: string): Float32Array;
+}): Promise<Snapshot> {
+  const { catalog, revision, dimension } = input;
+  const tools = input.tools.toSorted(compareRows);
+  const documents: string[] = [];
+  const views: View[] = [];
+  const viewStarts = new Uint32Array(tools.length + 1);
+  for (const [row, tool] of tools.entries()) {
+    const described = input.describe(tool);
+    documents.push(described.document);
+    views.push(...described.views);
+    viewStarts[row + 1] = views.length;
+    if (row % ROWS_A_TURN === 0) await turn();
+  }
+  const vectors = new Float32Array(views.length * dimension);
+  for (const [index, view] of views.entries()) {
+    vectors.set(input.vectorOf(view.text), index * dimension);
+    if (index % (ROWS_A_TURN * 4) === 0) await turn();
+  }
+  return {
+    catalog,
+    revision,
+    tools,
+    rowOf: new Map(tools.map((tool, row) => [tool.name, row])),
+    blocks: blocksOf(tools),
+    conditional: tools.flatMap((tool, row) => (tool.precondition ? [row] : [])),
+    viewOf: (viewRow) => views[viewRow]!,
+    viewStarts,
+    vectors,
+    dense: exactIndex({ dimension, vectors, starts: viewStarts }),
+    lexical: await lexicalIndex(documents, turn),
+  };
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,39 @@
+import type { RowRange } from "./rows.ts";
+
+export { exactIndex } from "./vector-index/exact.ts";
+export { dot } from "./vector-index/dot.ts";
+
+/**
+ * What a search may touch: tools by number, as ascending disjoint half-open ranges, less the
+ * single tools that a precondition hides.
+ */
+export interface Allowed {
+  ranges: readonly RowRange[];
+  excluded: ReadonlySet<number>;
+}
+
+/** One tool found: its number, the cosine of its best view, and that view's row. */
+export interface Neighbour {
+  tool: number;
+  view: number;
+  score: number;
+}
+
+/** A nearest-neighbour index over the views of tools. Costs count rows, answers count tools. */
+export interface VectorIndex {
+  readonly plan: "exact" | "hnsw";
+  /** Rows, one a view. */
+  readonly size: number;
+  /**
+   * The `count` allowed tools whose best view is nearest to `vector` (unit length), nearest
+   * first, ties by number; fewer where fewer are allowed.
+   */
+  nearest(vector: Float32Array, count: number, allowed: Allowed): Neighbour[];
+}
+
+/** The views of all tools: row `i` is `vectors[i * dimension …]`; tool `t` has the rows `starts[t] … starts[t + 1]`. */
+export interface Views {
+  dimension: number;
+  vectors: Float32Array;
+  starts: Uint32Array;
+}
