@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "./errors.ts";
 import { checkShape, checkToolSchema } from "./tool/schema.ts";
 
-export { compileSchema, type SchemaCheck } from "./tool/schema.ts";
+export { checkShape, compileSchema } from "./tool/schema.ts";
 
 /** The effect ladder, lowest first (seed 000, section 3). */
 export const EFFECTS = ["none", "read_only", "mutating", "destructive"] as const;

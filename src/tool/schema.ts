@@ -60,7 +60,7 @@ export function checkToolSchema(schema: Record<string, unknown>, pointer: string
   return [...faults, ...checkReferences(schema, pointer)];
 }
 
-export type SchemaCheck = (value: unknown) => Fault[];
+type SchemaCheck = (value: unknown) => Fault[];
 const compiled = new Map<string, SchemaCheck>();
 
 /**

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type Static, Type } from "@sinclair/typebox";
+import { type Fault, ShortlistError } from "./errors.ts";
+import { EVERYTHING, ExposurePolicy, isValidControl } from "./exposure.ts";
+import { checkShape, ToolSpec, validateTool } from "./tool.ts";
+
+const positive = (description: string, fallback: number) =>
+  Type.Optional(Type.Integer({ minimum: 1, description, default: fallback }));
+
+const LIMITS = {
+  body_bytes_max: 64 * 1024 * 1024,
+  query_characters_max: 100_000,
+  traces_max: 2_000,
+  revisions_kept: 10,
+};
+
+/** `shortlist.config.json`: the only place where authority comes from. No route writes it. */
+const ConfigFile = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    default_phase: Type.String({
+      description: "The phase of requests that give neither phase nor policy.",
+    }),
+    ceiling: Type.Optional(ExposurePolicy),
+    phases: Type.Record(Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }), ExposurePolicy, {
+      minProperties: 1,
+    }),
+    trusted_controls: Type.Array(ToolSpec),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          body_bytes_max: positive("Bytes of a request's body.", LIMITS.body_bytes_max),
+          query_characters_max: positive("Characters of a query.", LIMITS.query_characters_max),
+          traces_max: positive("Traces held in memory.", LIMITS.traces_max),
+          revisions_kept: positive(
+            "Revisions a catalog keeps, the live one included.",
+            LIMITS.revisions_kept,
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export interface Config {
+  hash: string;
+  default_phase: string;
+  /** What the local principal may reach at most. */
+  ceiling: ExposurePolicy;
+  phases: ReadonlyMap<string, ExposurePolicy>;
+  controls: readonly ToolSpec[];
+  limits: typeof LIMITS;
+}
+
+/** Reads and checks the trusted configuration. @throws ShortlistError `invalid_config` with every fault. */
+export function loadConfig(path: string): Config {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new ShortlistError("invalid_config", `${path}: ${(error as Error).message}`);
+  }
+  const faults = checkShape(ConfigFile, value);
+  const file = value as Static<typeof ConfigFile>;
+  if (faults.length === 0) faults.push(...checkMeaning(file));
+  if (faults.length > 0) {
+    const list = faults.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; ");
+    throw new ShortlistError("invalid_config", `${path}: ${list}`, faults);
+  }
+  return {
+    hash: createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16),
+    default_phase: file.default_phase,
+    ceiling: file.ceiling ?? EVERYTHING,
+    phases: new Map(Object.entries(file.phases)),
+    controls: file.trusted_controls,
+    limits: { ...LIMITS, ...file.limits },
+  };
+}
+
+function checkMeaning(file: Static<typeof ConfigFile>): Fault[] {
+  const faults: Fault[] = [];
+  if (!Object.hasOwn(file.phases, file.default_phase)) {
+    faults.push({ pointer: "/default_phase", message: `${file.default_phase} is no phase` });
+  }
+  const names = new Set<string>();
+  file.trusted_controls.forEach((control, index) => {
+    const pointer = `/trusted_controls/${index}`;
+    if (!isValidControl(control)) {
+      faults.push({
+        pointer,
+        message: `${control.name} must be of family control, effect none, closed world`,
+      });
+    }
+    if (names.has(control.name))
+      faults.push({ pointer: `${pointer}/name`, message: `${control.name} is there twice` });
+    names.add(control.name);
+    faults.push(
+      ...validateTool(control).map((fault) => ({ ...fault, pointer: pointer + fault.pointer })),
+    );
+  });
+  return faults;
+}
