@@ -20,7 +20,7 @@ export const ExposurePolicy = Type.Object(
     max_effect: Type.Union(EFFECTS.map((effect) => Type.Literal(effect))),
     allow_open_world: Type.Boolean(),
   },
-  { additionalProperties: false, $id: "ExposurePolicy" },
+  { additionalProperties: false, title: "ExposurePolicy" },
 );
 export type ExposurePolicy = Static<typeof ExposurePolicy>;
 
@@ -219,4 +219,27 @@ export function expose(
   );
   const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0) - excluded.size;
   return { ranges, excluded, count };
+}
+
+/** Ordinary tools within the ceiling, and those of them that each rule of the policy hides. */
+export interface Census {
+  registry: number;
+  hidden: Record<Exclude<ExposureRule, "precondition">, number>;
+}
+
+/** Counts by rule. What lies above the ceiling is not counted: it reads as if it did not exist. */
+export function census(
+  blocks: readonly Block[],
+  ceiling: ExposurePolicy,
+  policy: ExposurePolicy,
+): Census {
+  const counted: Census = { registry: 0, hidden: { family: 0, effect: 0, open_world: 0 } };
+  for (const block of blocks) {
+    if (hiddenBy(ceiling, block)) continue;
+    const size = block.end - block.start;
+    counted.registry += size;
+    const rule = hiddenBy(policy, block);
+    if (rule && rule !== "precondition") counted.hidden[rule] += size;
+  }
+  return counted;
 }

@@ -42,6 +42,11 @@ const FINISHED_KEPT_MAX = 1_000;
 export class Jobs {
   readonly #entries = new Map<string, Entry>();
   readonly #tails = new Map<string, Promise<void>>();
+  readonly #onEnd: (job: Job) => void;
+
+  constructor(onEnd: (job: Job) => void = () => {}) {
+    this.#onEnd = onEnd;
+  }
 
   /** Queues the work. Its result's fields become the job's. */
   start(
@@ -174,6 +179,7 @@ export class Jobs {
     entry.job.state = state;
     entry.job.eta_s = null;
     entry.job.finished_at = new Date().toISOString();
+    this.#onEnd(entry.job);
     this.#changed(entry);
   }
 

@@ -3,8 +3,8 @@ import { type Fault, ShortlistError } from "./errors.ts";
 import { ExposurePolicy } from "./exposure.ts";
 import { checkShape } from "./tool.ts";
 
-export { failedStage, type RoutingRecord, type RoutingStage } from "./routing/record.ts";
-export { measure, type Measures } from "./routing/metrics.ts";
+export { failedStage, type RoutingRecord } from "./routing/record.ts";
+export { ABSTAIN, latencyOf, measure } from "./routing/metrics.ts";
 
 const Names = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { uniqueItems: true });
 
@@ -25,7 +25,7 @@ export const RoutingCase = Type.Object(
     lang: Type.Optional(Type.String({ maxLength: 35 })),
     tags: Type.Optional(Type.Array(Type.String({ maxLength: 64 }))),
   },
-  { additionalProperties: false, $id: "RoutingCase" },
+  { additionalProperties: false, title: "RoutingCase" },
 );
 export type RoutingCase = Static<typeof RoutingCase>;
 

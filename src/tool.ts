@@ -51,7 +51,7 @@ export const ToolSpec = Type.Object(
       Type.Array(Schema("One back end of the capability."), { maxItems: 32 }),
     ),
   },
-  { additionalProperties: false, $id: "ToolSpec" },
+  { additionalProperties: false, title: "ToolSpec" },
 );
 export type ToolSpec = Static<typeof ToolSpec>;
 

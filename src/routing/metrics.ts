@@ -48,3 +48,14 @@ export function measure(records: readonly RoutingRecord[]): Measures {
 function rate<T>(items: readonly T[], predicate: (item: T) => boolean): number | null {
   return items.length === 0 ? null : items.filter(predicate).length / items.length;
 }
+
+/** Milliseconds at the percentiles (nearest rank). */
+export function latencyOf(milliseconds: readonly number[]): {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+} {
+  const sorted = milliseconds.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}

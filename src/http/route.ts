@@ -1,0 +1,52 @@
+import { type TSchema } from "@sinclair/typebox";
+import type { Context } from "hono";
+import type { Principal } from "../access.ts";
+import type { Fault } from "../errors.ts";
+import { ShortlistError } from "../errors.ts";
+import { checkShape } from "../tool.ts";
+
+export interface Call {
+  c: Context;
+  principal: Principal;
+  /** A path parameter. */
+  param(name: string): string;
+}
+
+/** One row of the API: what is served and what `/openapi.json` says of it come from the same place. */
+export interface Route {
+  method: "get" | "put" | "post" | "patch" | "delete";
+  /** In OpenAPI's form: `/v1/catalogs/{catalog}/tools`. */
+  path: string;
+  summary: string;
+  tag: string;
+  query?: Record<string, TSchema>;
+  body?: TSchema;
+  /** Media types of the body, application/json where left out. */
+  bodyTypes?: readonly string[];
+  /** Status and description of the good answer. */
+  answers: Record<number, { description: string; schema?: TSchema; type?: string }>;
+  handle(call: Call): Promise<Response> | Response;
+}
+
+/** The value as the contract's type. @throws ShortlistError `invalid_request` with every fault */
+export function requireShape<T>(schema: TSchema, value: unknown): T {
+  const faults: Fault[] = checkShape(schema, value);
+  if (faults.length > 0) {
+    throw new ShortlistError(
+      "invalid_request",
+      `${faults.length} ${faults.length === 1 ? "value is" : "values are"} wrong.`,
+      faults,
+    );
+  }
+  return value as T;
+}
+
+/** The revision of an If-Match header, which is an ETag of ours; `*` and none ask for nothing. */
+export function ifMatchOf(c: Context): number | undefined {
+  const header = c.req.header("if-match")?.trim();
+  if (header === undefined || header === "*") return undefined;
+  const match = /^(?:W\/)?"(\d+)"$/.exec(header) ?? /^(\d+)$/.exec(header);
+  if (!match)
+    throw new ShortlistError("stale_revision", `If-Match ${header} is no ETag of a catalog.`);
+  return Number(match[1]);
+}

@@ -1,0 +1,45 @@
+import type { Config } from "./config.ts";
+import type { Embedder } from "./embedder.ts";
+import { Jobs } from "./job.ts";
+import { Bench } from "./service/bench.ts";
+import { LiveCatalogs } from "./service/live-catalogs.ts";
+import { Queries } from "./service/query.ts";
+import { Registry } from "./service/registry.ts";
+import { Suites } from "./service/suites.ts";
+import type { Store } from "./store.ts";
+import { telemetry } from "./telemetry.ts";
+
+export { BenchRequest } from "./service/bench.ts";
+export { ExplainRequest, QueryRequest } from "./service/query.ts";
+export type { Report } from "./service/registry.ts";
+
+/** The whole service without an edge: one resource a field, one use case a method. */
+export type Service = ReturnType<typeof createService>;
+
+/** Composes the use cases; `load` then brings the store's catalogs to life. */
+export function createService(parts: { store: Store; embedder: Embedder; config: () => Config }) {
+  const { store, embedder, config } = parts;
+  const metrics = telemetry();
+  const jobs = new Jobs(({ kind, state }) => metrics.jobs.inc({ kind, state }));
+  const live = new LiveCatalogs(store, embedder, config, metrics);
+  const queries = new Queries(live, embedder, config, metrics);
+  const suites = new Suites(store, config);
+  const registry = new Registry(live, store, embedder, jobs, config);
+  return {
+    config,
+    jobs,
+    queries,
+    suites,
+    registry,
+    bench: new Bench(live, queries, suites, embedder, jobs, config),
+    telemetry: metrics,
+    load: () => live.load(),
+    /** After a change of the configuration. */
+    reload: () => live.reload(),
+    async close(): Promise<void> {
+      await jobs.close();
+      await embedder.close();
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,380 @@
+import type { Principal } from "../access.ts";
+import type { Config } from "../config.ts";
+import { viewsOf } from "../discovery.ts";
+import { checkVector, type Embedder } from "../embedder.ts";
+import { type Fault, ShortlistError } from "../errors.ts";
+import { hiddenBy } from "../exposure.ts";
+import type { Job, Jobs, Work } from "../job.ts";
+import type { Entry, Store } from "../store.ts";
+import { type ToolSpec, validateTool } from "../tool.ts";
+import { isReserved, type LiveCatalogs } from "./live-catalogs.ts";
+
+/** A tool that did not get in, and why. */
+export interface Quarantined {
+  name: string;
+  reason: string;
+  errors: Fault[];
+}
+
+export interface Report {
+  added: number;
+  changed: number;
+  unchanged: number;
+  removed: number;
+  quarantined: Quarantined[];
+}
+
+const REGISTRY_SOURCE = "registry";
+/** Vectors a transaction of the store. */
+const VECTORS_A_WRITE = 256;
+/** Tools validated a turn of the event loop. */
+const TOOLS_A_TURN = 200;
+
+/** Reads and writes of a catalog's tools. Every write is a job and makes one new revision, or none. */
+export class Registry {
+  readonly #live: LiveCatalogs;
+  readonly #store: Store;
+  readonly #embedder: Embedder;
+  readonly #jobs: Jobs;
+  readonly #config: () => Config;
+
+  constructor(
+    live: LiveCatalogs,
+    store: Store,
+    embedder: Embedder,
+    jobs: Jobs,
+    config: () => Config,
+  ) {
+    this.#live = live;
+    this.#store = store;
+    this.#embedder = embedder;
+    this.#jobs = jobs;
+    this.#config = config;
+  }
+
+  catalogs(principal: Principal): { name: string; revision: number; tools: number }[] {
+    return this.#live.names(principal).map((name) => {
+      const { revision, tools } = this.#live.get(principal, name);
+      const seen = tools.filter((tool) => !hiddenBy(principal.ceiling, tool)).length;
+      return { name, revision, tools: seen };
+    });
+  }
+
+  /** A page of the tools within the principal's ceiling, by name. */
+  list(principal: Principal, catalog: string, after: string, limit: number) {
+    const { revision, tools } = this.#live.get(principal, catalog);
+    const seen = tools.filter((tool) => !hiddenBy(principal.ceiling, tool));
+    const rest = seen
+      .filter(({ name }) => name > after)
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const page = rest.slice(0, limit);
+    const next = rest.length > limit ? page.at(-1)!.name : null;
+    return { catalog, revision, total: seen.length, tools: page, next };
+  }
+
+  get(principal: Principal, catalog: string, name: string): { revision: number; tool: ToolSpec } {
+    const snapshot = this.#live.get(principal, catalog);
+    const tool = snapshot.tools[snapshot.rowOf.get(name) ?? -1];
+    if (!tool || hiddenBy(principal.ceiling, tool))
+      throw unknownTool(name, snapshot.tools, principal);
+    return { revision: snapshot.revision, tool };
+  }
+
+  /** Replaces what the source `registry` brought. @throws ShortlistError `no_valid_tool` */
+  async replace(
+    principal: Principal,
+    catalog: string,
+    values: readonly unknown[],
+    ifMatch?: number,
+  ): Promise<Job> {
+    const { tools, quarantined } = await this.#sift(values);
+    return this.#write(principal, catalog, ifMatch, tools.length, quarantined, (entries) => [
+      ...entries.filter(({ source }) => source !== REGISTRY_SOURCE),
+      ...tools.map((tool) => ({ tool, source: REGISTRY_SOURCE })),
+    ]);
+  }
+
+  /** Adds or changes a batch, one revision for all. @throws ShortlistError `no_valid_tool` */
+  async upsert(
+    principal: Principal,
+    catalog: string,
+    values: readonly unknown[],
+    ifMatch?: number,
+  ): Promise<Job> {
+    this.#live.get(principal, catalog);
+    const { tools, quarantined } = await this.#sift(values);
+    return this.#upsert(principal, catalog, tools, quarantined, ifMatch);
+  }
+
+  /** Adds or changes one tool; returns when it is live. @throws ShortlistError `invalid_tool`, `reserved_tool` */
+  async put(principal: Principal, catalog: string, name: string, value: unknown, ifMatch?: number) {
+    this.#live.get(principal, catalog);
+    const faults = validateTool(value);
+    if (faults.length === 0 && (value as ToolSpec).name !== name) {
+      faults.push({ pointer: "/name", message: `must be ${name}, as in the path` });
+    }
+    if (faults.length > 0)
+      throw new ShortlistError("invalid_tool", `${name} is not valid.`, faults);
+    const tool = value as ToolSpec;
+    if (isReserved(tool, this.#config()))
+      throw new ShortlistError("reserved_tool", reservedReason(tool));
+    await this.#settled(this.#upsert(principal, catalog, [tool], [], ifMatch));
+    return this.get(principal, catalog, name);
+  }
+
+  /** Removes one tool; returns when it is gone. @throws ShortlistError `unknown_tool` */
+  async delete(
+    principal: Principal,
+    catalog: string,
+    name: string,
+    ifMatch?: number,
+  ): Promise<{ revision: number }> {
+    this.get(principal, catalog, name);
+    const job = this.#write(principal, catalog, ifMatch, 1, [], (entries) => {
+      const rest = entries.filter(({ tool }) => tool.name !== name);
+      if (rest.length === entries.length)
+        throw new ShortlistError("unknown_tool", `There is no tool ${name}.`);
+      return rest;
+    });
+    await this.#settled(job);
+    return { revision: this.#live.get(principal, catalog).revision };
+  }
+
+  /** Builds the catalog's revision again from the store; embeds what has no vector under this model. */
+  reindex(principal: Principal, catalog: string, ifMatch?: number): Job {
+    const { tools } = this.#live.get(principal, catalog);
+    return this.#write(principal, catalog, ifMatch, tools.length, [], (entries) => [...entries]);
+  }
+
+  /** Every catalog again under the present model: for a start with a model that the store does not know. */
+  async reembed(principal: Principal, watch: (job: Job) => void): Promise<void> {
+    for (const { name, tools } of this.#store.catalogs()) {
+      const job = this.#write(principal, name, undefined, tools, [], (entries) => [...entries]);
+      watch(job);
+      await this.#settled(job);
+    }
+  }
+
+  #upsert(
+    principal: Principal,
+    catalog: string,
+    tools: readonly ToolSpec[],
+    quarantined: Quarantined[],
+    ifMatch: number | undefined,
+  ): Job {
+    return this.#write(principal, catalog, ifMatch, tools.length, quarantined, (entries) => {
+      const next = new Map(entries.map((entry) => [entry.tool.name, entry]));
+      for (const tool of tools) {
+        next.set(tool.name, { tool, source: next.get(tool.name)?.source ?? REGISTRY_SOURCE });
+      }
+      return [...next.values()];
+    });
+  }
+
+  /** The valid tools of a body, and the others with their reasons: one bad tool never blocks the others. */
+  async #sift(
+    values: readonly unknown[],
+  ): Promise<{ tools: ToolSpec[]; quarantined: Quarantined[] }> {
+    const tools = new Map<string, ToolSpec>();
+    const quarantined: Quarantined[] = [];
+    const config = this.#config();
+    for (const [index, value] of values.entries()) {
+      if (index % TOOLS_A_TURN === TOOLS_A_TURN - 1)
+        await new Promise((resolve) => setImmediate(resolve));
+      const errors = validateTool(value);
+      const tool = value as ToolSpec;
+      if (errors.length > 0) {
+        const named = (value as { name?: unknown } | null)?.name;
+        const name = typeof named === "string" ? named.slice(0, 200) : `#${index + 1}`;
+        quarantined.push({ name, reason: "not a valid ToolSpec", errors });
+      } else if (isReserved(tool, config)) {
+        quarantined.push({ name: tool.name, reason: reservedReason(tool), errors: [] });
+      } else if (tools.has(tool.name)) {
+        quarantined.push({
+          name: tool.name,
+          reason: "the name is there twice; the first one stays",
+          errors: [],
+        });
+      } else {
+        tools.set(tool.name, tool);
+      }
+    }
+    if (tools.size > 0) return { tools: [...tools.values()], quarantined };
+    const faults = quarantined
+      .slice(0, 100)
+      .flatMap(({ name, reason, errors }) =>
+        errors.length > 0
+          ? errors.map(({ pointer, message }) => ({ pointer, message: `${name}: ${message}` }))
+          : [{ pointer: "", message: `${name}: ${reason}` }],
+      );
+    throw new ShortlistError(
+      "no_valid_tool",
+      `None of ${values.length} tools is valid; nothing was changed.`,
+      faults,
+    );
+  }
+
+  #write(
+    principal: Principal,
+    catalog: string,
+    ifMatch: number | undefined,
+    total: number,
+    quarantined: Quarantined[],
+    change: (entries: readonly Entry[]) => Entry[],
+  ): Job {
+    if (!principal.maySee(catalog))
+      throw new ShortlistError("unknown_catalog", `There is no catalog ${catalog}.`);
+    const requireFresh = () => {
+      const revision = this.#live.find(principal, catalog)?.revision ?? 0;
+      if (ifMatch !== undefined && ifMatch !== revision) {
+        throw new ShortlistError(
+          "stale_revision",
+          `Catalog ${catalog} is at revision ${revision}, not ${ifMatch}.`,
+        );
+      }
+    };
+    requireFresh();
+    return this.#jobs.start(
+      "reindex",
+      catalog,
+      (work) => {
+        requireFresh();
+        return this.#apply(catalog, quarantined, change, work);
+      },
+      total,
+    );
+  }
+
+  async #apply(
+    catalog: string,
+    quarantined: Quarantined[],
+    change: (entries: readonly Entry[]) => Entry[],
+    work: Work,
+  ): Promise<Record<string, unknown>> {
+    const { fingerprint } = this.#embedder;
+    const stored = this.#store.revision(catalog);
+    const entries = change(stored?.entries ?? []);
+    const report: Report = { ...compare(stored?.entries ?? [], entries), quarantined };
+    const isChanged =
+      !stored ||
+      stored.fingerprint !== fingerprint ||
+      report.added + report.changed + report.removed > 0;
+    const embedded = await this.#embed(entries, work);
+    let revision = stored?.revision ?? 0;
+    if (isChanged) {
+      const snapshot = await this.#live.build(catalog, revision + 1, entries);
+      work.signal.throwIfAborted();
+      revision = this.#store.commit(
+        catalog,
+        fingerprint,
+        entries,
+        this.#config().limits.revisions_kept,
+      );
+      this.#live.install({ ...snapshot, revision });
+    }
+    work.progress(entries.length, entries.length);
+    return { embedded, revision, report };
+  }
+
+  /** Embeds the texts that have no vector yet, and returns how many there were. What is embedded stays, also when the job fails. */
+  async #embed(entries: readonly Entry[], work: Work): Promise<number> {
+    const { fingerprint, dimension } = this.#embedder;
+    const texts = [
+      ...new Set(entries.flatMap(({ tool }) => viewsOf(tool).map(({ text }) => text))),
+    ];
+    const missing: string[] = [];
+    for (let at = 0; at < texts.length; at += VECTORS_A_WRITE) {
+      const batch = texts.slice(at, at + VECTORS_A_WRITE);
+      const known = this.#store.vectors(fingerprint, batch);
+      missing.push(...batch.filter((text) => !known.has(text)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    let done = texts.length - missing.length;
+    const tell = () =>
+      work.progress(
+        Math.floor((entries.length * done) / Math.max(1, texts.length)),
+        entries.length,
+      );
+    tell();
+    let batch: [string, Float32Array][] = [];
+    const save = () => {
+      this.#store.saveVectors(fingerprint, batch);
+      batch = [];
+    };
+    try {
+      await this.#embedder.embedAll(
+        missing,
+        (index, vector) => {
+          checkVector(vector, dimension, JSON.stringify(missing[index]));
+          batch.push([missing[index]!, vector]);
+          done++;
+          if (batch.length < VECTORS_A_WRITE) return;
+          save();
+          tell();
+        },
+        work.signal,
+      );
+    } finally {
+      save();
+    }
+    return missing.length;
+  }
+
+  /** Waits for a job and turns its failure into the caller's error. */
+  async #settled(job: Job): Promise<void> {
+    const { state, error } = await this.#jobs.ended(job.id);
+    if (state === "succeeded") return;
+    throw new ShortlistError(
+      (error?.code as ShortlistError["code"]) ?? "internal",
+      error?.detail ?? `The job is ${state}.`,
+    );
+  }
+}
+
+function compare(before: readonly Entry[], after: readonly Entry[]): Omit<Report, "quarantined"> {
+  const old = new Map(before.map(({ tool }) => [tool.name, JSON.stringify(tool)]));
+  const report = { added: 0, changed: 0, unchanged: 0, removed: 0 };
+  for (const { tool } of after) {
+    const spec = old.get(tool.name);
+    if (spec === undefined) report.added++;
+    else if (spec === JSON.stringify(tool)) report.unchanged++;
+    else report.changed++;
+    old.delete(tool.name);
+  }
+  report.removed = old.size;
+  return report;
+}
+
+function reservedReason(tool: Pick<ToolSpec, "name" | "family">): string {
+  return tool.family === "control"
+    ? "the family control is for trusted controls, which only local configuration gives"
+    : `${tool.name} is a trusted control's name, which only local configuration gives`;
+}
+
+const KNOWN_MAX = 20;
+
+/** Names the tools most like the one asked for, as far as the principal may see them. */
+export function unknownTool(
+  name: string,
+  tools: readonly ToolSpec[],
+  principal: Principal,
+): ShortlistError {
+  const asked = new Set(name.toLowerCase().split(/[^a-z0-9]+/));
+  const known = tools
+    .filter((tool) => !hiddenBy(principal.ceiling, tool))
+    .map((tool) => ({
+      name: tool.name,
+      alike: tool.name
+        .toLowerCase()
+        .split(/[^a-z0-9]+/)
+        .filter((part) => asked.has(part)).length,
+    }))
+    .toSorted((a, b) => b.alike - a.alike || (a.name < b.name ? -1 : 1))
+    .slice(0, KNOWN_MAX);
+  return new ShortlistError(
+    "unknown_tool",
+    `There is no tool ${name}.`,
+    [],
+    known.map((tool) => tool.name),
+  );
+}
