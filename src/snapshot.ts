@@ -1,7 +1,7 @@
 import { type Block, blocksOf, compareRows } from "./exposure.ts";
 import { lexicalIndex, type LexicalIndex } from "./lexical-index.ts";
 import type { ToolSpec } from "./tool.ts";
-import { exactIndex, type VectorIndex } from "./vector-index.ts";
+import { allocateRows, exactIndex, type VectorIndex } from "./vector-index.ts";
 
 /** One text of a tool that is embedded. */
 export interface View {
@@ -27,8 +27,6 @@ export interface Snapshot {
   /** Rows whose tool has a precondition, ascending. */
   readonly conditional: readonly number[];
   readonly viewOf: (viewRow: number) => View;
-  readonly viewStarts: Uint32Array;
-  readonly vectors: Float32Array;
   readonly dense: VectorIndex;
   readonly lexical: LexicalIndex;
 }
@@ -57,9 +55,9 @@ export async function buildSnapshot(input: {
     viewStarts[row + 1] = views.length;
     if (row % ROWS_A_TURN === 0) await turn();
   }
-  const vectors = new Float32Array(views.length * dimension);
+  const rows = allocateRows(views.length, dimension);
   for (const [index, view] of views.entries()) {
-    vectors.set(input.vectorOf(view.text), index * dimension);
+    rows.vectors.set(input.vectorOf(view.text), index * dimension);
     if (index % (ROWS_A_TURN * 4) === 0) await turn();
   }
   return {
@@ -70,9 +68,7 @@ export async function buildSnapshot(input: {
     blocks: blocksOf(tools),
     conditional: tools.flatMap((tool, row) => (tool.precondition ? [row] : [])),
     viewOf: (viewRow) => views[viewRow]!,
-    viewStarts,
-    vectors,
-    dense: exactIndex({ dimension, vectors, starts: viewStarts }),
+    dense: exactIndex({ rows, starts: viewStarts }),
     lexical: await lexicalIndex(documents, turn),
   };
 }

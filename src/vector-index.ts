@@ -1,7 +1,8 @@
 import type { RowRange } from "./rows.ts";
+import type { Rows } from "./vector-index/rows.ts";
 
 export { exactIndex } from "./vector-index/exact.ts";
-export { dot } from "./vector-index/dot.ts";
+export { allocateRows } from "./vector-index/rows.ts";
 
 /**
  * What a search may touch: tools by number, as ascending disjoint half-open ranges, less the
@@ -29,11 +30,12 @@ export interface VectorIndex {
    * first, ties by number; fewer where fewer are allowed.
    */
   nearest(vector: Float32Array, count: number, allowed: Allowed): Neighbour[];
+  /** One tool, scored as `nearest` scores it. */
+  best(vector: Float32Array, tool: number): Neighbour;
 }
 
-/** The views of all tools: row `i` is `vectors[i * dimension …]`; tool `t` has the rows `starts[t] … starts[t + 1]`. */
+/** The views of all tools: tool `t` has the rows `starts[t] … starts[t + 1]`. */
 export interface Views {
-  dimension: number;
-  vectors: Float32Array;
+  rows: Rows;
   starts: Uint32Array;
 }

@@ -1,8 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Allowed, exactIndex, type VectorIndex, type Views } from "../src/vector-index.ts";
+import { readFileSync } from "node:fs";
+import wabt from "wabt";
+import {
+  type Allowed,
+  allocateRows,
+  exactIndex,
+  type VectorIndex,
+  type Views,
+} from "../src/vector-index.ts";
+import { SCAN_WASM } from "../src/vector-index/scan-wasm.ts";
 
-const DIMENSION = 8;
+const DIMENSION = 16;
 
 /** A deterministic generator: the same seed, the same vectors. */
 function randomOf(seed: number): () => number {
@@ -21,18 +30,24 @@ function unit(random: () => number): number[] {
   return vector.map((value) => value / norm);
 }
 
+function viewsFrom(vectors: number[][], starts: Uint32Array): Views {
+  const rows = allocateRows(vectors.length, DIMENSION);
+  vectors.forEach((vector, row) => rows.vectors.set(vector, row * DIMENSION));
+  return { rows, starts };
+}
+
 function viewsOf(viewsByTool: readonly number[], random: () => number): Views {
   const starts = Uint32Array.from([0, ...viewsByTool]);
   for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
-  const vectors = Float32Array.from(
-    Array.from({ length: starts.at(-1)! }, () => unit(random)).flat(),
+  return viewsFrom(
+    Array.from({ length: starts.at(-1)! }, () => unit(random)),
+    starts,
   );
-  return { dimension: DIMENSION, vectors, starts };
 }
 
 /** Every allowed tool's best cosine, best first: the oracle. */
 function oracle(
-  { vectors, starts }: Views,
+  { rows: { vectors }, starts }: Views,
   query: Float32Array,
   allowed: Allowed,
 ): { tool: number; score: number }[] {
@@ -57,7 +72,11 @@ function contract(name: string, build: (views: Views) => VectorIndex): void {
   describe(`${name}: the contract of a vector index`, () => {
     const cases = fc.record({
       seed: fc.integer({ min: 1, max: 2 ** 31 }),
-      viewsByTool: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 300 }),
+      viewsByTool: fc.array(fc.integer({ min: 1, max: 5 }), {
+        minLength: 1,
+        maxLength: 300,
+        size: "max",
+      }),
       cuts: fc.array(fc.nat(300), { maxLength: 6 }),
       excludeEvery: fc.integer({ min: 2, max: 9 }),
       count: fc.integer({ min: 1, max: 40 }),
@@ -89,22 +108,51 @@ function contract(name: string, build: (views: Views) => VectorIndex): void {
     });
 
     it("yields distinct tools where one tool's many views crowd the query", () => {
-      const crowd = Array.from({ length: 400 }, () => [1, 0, 0, 0, 0, 0, 0, 0]);
-      const others = Array.from({ length: 50 }, (_, i) => {
-        const angle = 0.5 + i / 100;
-        return [Math.cos(angle), Math.sin(angle), 0, 0, 0, 0, 0, 0];
-      });
+      const at = (angle: number) => [
+        Math.cos(angle),
+        Math.sin(angle),
+        ...Array.from({ length: 14 }, () => 0),
+      ];
+      const crowd = Array.from({ length: 400 }, () => at(0));
+      const others = Array.from({ length: 50 }, (_, i) => at(0.5 + i / 100));
       const starts = Uint32Array.from([0, 400, ...others.map((_, i) => 401 + i)]);
-      const index = build({
-        dimension: DIMENSION,
-        vectors: Float32Array.from([...crowd, ...others].flat()),
-        starts,
-      });
-      const found = index.nearest(Float32Array.from(crowd[0]!), 10, {
-        ranges: [{ start: 0, end: 51 }],
-        excluded: new Set(),
-      });
+      const index = build(viewsFrom([...crowd, ...others], starts));
+      const everything = { ranges: [{ start: 0, end: 51 }], excluded: new Set<number>() };
+      const found = index.nearest(Float32Array.from(at(0)), 10, everything);
       expect(found.map(({ tool }) => tool)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    });
+
+    it("reads a query that lies inside a larger buffer", () => {
+      const random = randomOf(7);
+      const views = viewsOf(
+        Array.from({ length: 500 }, () => 1),
+        random,
+      );
+      const query = Float32Array.from(unit(random));
+      const padded = new Float32Array(DIMENSION + 5);
+      padded.set(query, 5);
+      const allowed = { ranges: [{ start: 100, end: 500 }], excluded: new Set<number>() };
+      const index = build(views);
+      expect(index.nearest(padded.subarray(5), 20, allowed)).toEqual(
+        index.nearest(query, 20, allowed),
+      );
+      expect(index.nearest(query, 20, allowed).map(({ tool }) => tool)).toEqual(
+        oracle(views, query, allowed)
+          .slice(0, 20)
+          .map(({ tool }) => tool),
+      );
+    });
+
+    it("scores one tool as it ranks it", () => {
+      const random = randomOf(9);
+      const index = build(viewsOf([2, 3, 1, 4], random));
+      const query = Float32Array.from(unit(random));
+      for (const neighbour of index.nearest(query, 4, {
+        ranges: [{ start: 0, end: 4 }],
+        excluded: new Set(),
+      })) {
+        expect(index.best(query, neighbour.tool)).toEqual(neighbour);
+      }
     });
 
     it("finds nothing where nothing is allowed", () => {
@@ -119,3 +167,16 @@ function contract(name: string, build: (views: Views) => VectorIndex): void {
 }
 
 contract("exact", exactIndex);
+
+describe("the kernel", () => {
+  it("is assembled from its source", async () => {
+    const { parseWat } = await wabt();
+    const source = readFileSync("src/vector-index/scan.wat", "utf8");
+    const { buffer } = parseWat("scan.wat", source, { simd: true }).toBinary({});
+    expect(Buffer.from(buffer).toString("base64")).toBe(SCAN_WASM);
+  });
+
+  it("refuses dimensions that it cannot read", () => {
+    expect(() => allocateRows(1, 20)).toThrow(/multiple of 16/);
+  });
+});

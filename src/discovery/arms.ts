@@ -1,5 +1,5 @@
 import type { Snapshot } from "../snapshot.ts";
-import { type Allowed, dot, type Neighbour } from "../vector-index.ts";
+import type { Allowed, Neighbour } from "../vector-index.ts";
 
 /** Weight and saturation of the lexical arm: the model card's fusion, `cosine + 0.5 * b / (b + 40)`. */
 const LEXICAL_WEIGHT = 0.5;
@@ -80,10 +80,10 @@ export function searchArms(
     [...byRow.values()].map(({ score }) => score).toSorted((a, b) => b - a)[k - 1] ?? -Infinity;
   for (const row of lexical.rows) {
     if (!byRow.has(row) && cosineCeiling + share(row) >= bar)
-      byRow.set(row, fuse(bestView(snapshot, vector, row)));
+      byRow.set(row, fuse(snapshot.dense.best(vector, row)));
   }
   for (const row of [...named, ...also]) {
-    if (!byRow.has(row)) byRow.set(row, fuse(bestView(snapshot, vector, row)));
+    if (!byRow.has(row)) byRow.set(row, fuse(snapshot.dense.best(vector, row)));
   }
 
   const denseRanks = new Map(neighbours.map(({ tool }, index) => [tool, index + 1]));
@@ -101,15 +101,6 @@ export function searchArms(
         : 1 + lexical.rows.reduce((above, other) => above + Number(lexical.of(other) > own), 0);
     },
   };
-}
-
-function bestView(snapshot: Snapshot, vector: Float32Array, row: number): Neighbour {
-  const best: Neighbour = { tool: row, view: -1, score: -Infinity };
-  for (let view = snapshot.viewStarts[row]!; view < snapshot.viewStarts[row + 1]!; view++) {
-    const score = dot(vector, snapshot.vectors, view * vector.length);
-    if (score > best.score) Object.assign(best, { view, score });
-  }
-  return best;
 }
 
 function compareNames(snapshot: Snapshot, a: number, b: number): number {

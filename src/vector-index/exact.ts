@@ -1,75 +1,43 @@
-import { exactSearch, MetricKind } from "usearch";
 import type { Allowed, Neighbour, VectorIndex, Views } from "../vector-index.ts";
-import { dot } from "./dot.ts";
 
-/** Below this many rows a call into the native library costs more than the scan it saves. */
-const NATIVE_ROWS_MIN = 64;
-/** Rows asked for beyond what is wanted, so that near ties are settled by our own arithmetic. */
-const SLACK = 16;
-
-/** Exact search over contiguous rows: each allowed range is a subarray, searched without a copy. */
-export function exactIndex({ dimension, vectors, starts }: Views): VectorIndex {
-  if (dimension % 4 !== 0)
-    throw new Error(`vectors of ${dimension} dimensions: a multiple of 4 is needed`);
-  const size = vectors.length / dimension;
-  const tools = starts.length - 1;
-  const owner = new Uint32Array(size);
-  for (let tool = 0; tool < tools; tool++) owner.fill(tool, starts[tool]!, starts[tool + 1]!);
-
-  /** Rows of [start, end) that are nearest, at least `count` of them where there are as many; unordered. */
-  function rowsNear(
-    vector: Float32Array,
-    start: number,
-    end: number,
-    count: number,
-  ): Iterable<number> {
-    if (end - start <= Math.max(NATIVE_ROWS_MIN, count)) return rowsBetween(start, end);
-    const subarray = vectors.subarray(start * dimension, end * dimension);
-    const { keys } = exactSearch(subarray, vector, dimension, count, MetricKind.IP, 1);
-    return Array.from(keys, (key) => start + Number(key));
+/** Exact search: one pass over each allowed range, then a selection by tool. */
+export function exactIndex({ rows, starts }: Views): VectorIndex {
+  /** The best view among the tool's, by the scores of the last scan. */
+  function bestOf(scores: Float32Array, tool: number): Neighbour {
+    let view = starts[tool]!;
+    for (let row = view + 1; row < starts[tool + 1]!; row++)
+      if (scores[row]! > scores[view]!) view = row;
+    return { tool, view, score: scores[view]! };
   }
 
   return {
     plan: "exact",
-    size,
-    nearest(vector, count, allowed) {
-      const best = new Map<number, Neighbour>();
-      for (const range of allowed.ranges) {
-        const start = starts[range.start]!;
-        const end = starts[range.end]!;
-        const toolsThere = range.end - range.start - excludedIn(allowed, range.start, range.end);
-        const wanted = Math.min(count + SLACK, toolsThere);
-        // Several views of one tool may crowd the answer: ask for more until enough tools are found.
-        for (let ask = count + SLACK; ; ask *= 4) {
-          let found = 0;
-          const seen = new Set<number>();
-          for (const row of rowsNear(vector, start, end, Math.min(ask, end - start))) {
-            const tool = owner[row]!;
-            if (allowed.excluded.has(tool)) continue;
-            if (!seen.has(tool)) {
-              seen.add(tool);
-              found++;
-            }
-            const score = dot(vector, vectors, row * dimension);
-            const known = best.get(tool);
-            if (!known || score > known.score) best.set(tool, { tool, view: row, score });
+    size: rows.count,
+
+    nearest(vector, count, { ranges, excluded }: Allowed) {
+      const scan = rows.scanner(vector);
+      let best: Neighbour[] = [];
+      let bar = -Infinity;
+      for (const { start, end } of ranges) {
+        const scores = scan(starts[start]!, starts[end]!);
+        for (let tool = start; tool < end; tool++) {
+          if (excluded.has(tool)) continue;
+          const found = bestOf(scores, tool);
+          if (found.score <= bar) continue; // tools come in order: the earlier one wins a tie
+          best.push(found);
+          if (best.length === 4 * count) {
+            best = nearestFirst(best, count);
+            bar = best.at(-1)!.score;
           }
-          if (found >= wanted || ask >= end - start) break;
         }
       }
-      return [...best.values()]
-        .toSorted((a, b) => b.score - a.score || a.tool - b.tool)
-        .slice(0, count);
+      return nearestFirst(best, count);
     },
+
+    best: (vector, tool) => bestOf(rows.scanner(vector)(starts[tool]!, starts[tool + 1]!), tool),
   };
 }
 
-function* rowsBetween(start: number, end: number): Iterable<number> {
-  for (let row = start; row < end; row++) yield row;
-}
-
-function excludedIn({ excluded }: Allowed, start: number, end: number): number {
-  let count = 0;
-  for (const tool of excluded) if (tool >= start && tool < end) count++;
-  return count;
+function nearestFirst(neighbours: Neighbour[], count: number): Neighbour[] {
+  return neighbours.toSorted((a, b) => b.score - a.score || a.tool - b.tool).slice(0, count);
 }
