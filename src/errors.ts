@@ -28,7 +28,7 @@ export const ERRORS = {
   invalid_query: {
     status: 422,
     title: "The query cannot be used",
-    remedy: "Send a non-empty text of at most 20,000 characters.",
+    remedy: "Send a non-empty text within `limits.query_characters_max`.",
   },
   invalid_tool: {
     status: 422,
