@@ -64,7 +64,7 @@ export function discover(snapshot: Snapshot, question: Question): Discovered {
     trace: {
       plan: arms ? snapshot.dense.plan : "none",
       arms: question.arms ?? "hybrid",
-      tools: arms ? retrieved.map((found) => traceOf(snapshot, arms, found)) : [],
+      tools: arms ? tracesOf(snapshot, arms, retrieved) : [],
       timings_ms: {
         exposure: exposedAt - startedAt,
         dense: arms?.dense_ms ?? 0,
@@ -85,7 +85,7 @@ export function locate(
   if (!isEligible(eligible, row)) return undefined;
   const arms = search(snapshot, { ...question, k: eligible.count }, eligible, [row]);
   const index = arms.scored.findIndex((found) => found.row === row);
-  return { rank: index + 1, trace: traceOf(snapshot, arms, arms.scored[index]!) };
+  return { rank: index + 1, trace: tracesOf(snapshot, arms, [arms.scored[index]!])[0]! };
 }
 
 function search(
@@ -115,18 +115,18 @@ function decide(eligible: number): { decision: Decision; decision_reason: string
   return { decision: "choose", decision_reason: `${eligible} ordinary tools are eligible` };
 }
 
-function traceOf(snapshot: Snapshot, arms: Arms, found: Scored): ToolTrace {
-  const view = snapshot.viewOf(found.view);
-  return {
-    name: snapshot.tools[found.row]!.name,
-    score: found.score,
-    dense: {
-      score: found.cosine,
-      rank: arms.denseRank(found.row),
-      view: view.kind,
-      text: view.text,
-    },
-    lexical: { score: found.bm25, rank: arms.lexicalRank(found.row) },
-    exact_name: found.exact_name,
-  };
+function tracesOf(snapshot: Snapshot, arms: Arms, found: readonly Scored[]): ToolTrace[] {
+  const rows = found.map(({ row }) => row);
+  const denseRanks = arms.denseRanks(rows);
+  const lexicalRanks = arms.lexicalRanks(rows);
+  return found.map(({ row, score, cosine, view, bm25, exact_name }, i) => {
+    const { kind, text } = snapshot.viewOf(view);
+    return {
+      name: snapshot.tools[row]!.name,
+      score,
+      dense: { score: cosine, rank: denseRanks[i]!, view: kind, text },
+      lexical: { score: bm25, rank: lexicalRanks[i]! },
+      exact_name,
+    };
+  });
 }

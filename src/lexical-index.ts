@@ -7,11 +7,12 @@ export { tokensOf } from "./lexical-index/tokens.ts";
 const K1 = 1.2;
 const B = 0.75;
 
-/** Scores by row; rows that share no word with the query are not in it. */
+/** The outcome of one query, valid until the next. */
 export interface LexicalScores {
-  rows: number[];
-  /** The score of any row, 0 where it matched nothing. Valid until the next `score`. */
-  of(row: number): number;
+  /** The rows that share a word with the query, in no order. */
+  rows: Uint32Array;
+  /** The score of every row, 0 where it matched nothing. */
+  scores: Float32Array;
 }
 
 /** BM25 over row-ordered postings: only the postings inside the allowed ranges are read. */
@@ -64,29 +65,30 @@ export async function lexicalIndex(
   });
 
   const scores = new Float32Array(size);
-  let touched: number[] = [];
+  const touched = new Uint32Array(size);
+  let touchedCount = 0;
   return {
     size,
     score(query, ranges, excluded) {
-      for (const row of touched) scores[row] = 0;
-      touched = [];
+      for (let i = 0; i < touchedCount; i++) scores[touched[i]!] = 0;
+      touchedCount = 0;
       for (const token of new Set(tokensOf(query))) {
         const posting = postings[terms.get(token) ?? -1];
         if (!posting) continue;
+        const { rows, impacts } = posting;
         for (const { start, end } of ranges) {
-          for (
-            let i = lowerBound(posting.rows, start);
-            i < posting.rows.length && posting.rows[i]! < end;
-            i++
-          ) {
-            const row = posting.rows[i]!;
-            if (excluded.has(row)) continue;
-            if (scores[row] === 0) touched.push(row);
-            scores[row]! += posting.impacts[i]!;
+          const stop = lowerBound(rows, end);
+          for (let i = lowerBound(rows, start); i < stop; i++) {
+            const row = rows[i]!;
+            if (scores[row] === 0) {
+              if (excluded.size > 0 && excluded.has(row)) continue;
+              touched[touchedCount++] = row;
+            }
+            scores[row]! += impacts[i]!;
           }
         }
       }
-      return { rows: touched, of: (row) => scores[row]! };
+      return { rows: touched.subarray(0, touchedCount), scores };
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { LexicalScores } from "../lexical-index.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Allowed, Neighbour } from "../vector-index.ts";
 
@@ -27,9 +28,9 @@ export interface Arms {
   /** Milliseconds. */
   dense_ms: number;
   lexical_ms: number;
-  /** Rank of a tool in its arm, from 1; null where the arm did not reach it. */
-  denseRank(row: number): number | null;
-  lexicalRank(row: number): number | null;
+  /** Ranks of rows in an arm, from 1; null where the arm did not reach one. */
+  denseRanks(rows: readonly number[]): (number | null)[];
+  lexicalRanks(rows: readonly number[]): (number | null)[];
 }
 
 export type Ablation = "hybrid" | "dense" | "lexical";
@@ -63,44 +64,69 @@ export function searchArms(
     allowed.ranges,
     allowed.excluded,
   );
-  const share = (row: number) =>
-    (LEXICAL_WEIGHT * lexical.of(row)) / (lexical.of(row) + LEXICAL_HALF);
 
-  const fuse = ({ tool: row, view, score: cosine }: Neighbour): Scored => ({
-    row,
-    view,
-    cosine,
-    bm25: lexical.of(row),
-    exact_name: named.has(row),
-    score: (arms === "lexical" ? 0 : cosine) + share(row) + (named.has(row) ? EXACT_NAME_BONUS : 0),
-  });
-  const byRow = new Map(neighbours.map((neighbour) => [neighbour.tool, fuse(neighbour)]));
-  const cosineCeiling = arms === "lexical" ? 0 : (neighbours.at(-1)?.score ?? 1);
-  const bar =
-    [...byRow.values()].map(({ score }) => score).toSorted((a, b) => b - a)[k - 1] ?? -Infinity;
-  for (const row of lexical.rows) {
-    if (!byRow.has(row) && cosineCeiling + share(row) >= bar)
-      byRow.set(row, fuse(snapshot.dense.best(vector, row)));
-  }
-  for (const row of [...named, ...also]) {
+  const fuse = ({ tool: row, view, score: cosine }: Neighbour): Scored => {
+    const bm25 = lexical.scores[row]!;
+    const exact_name = named.has(row);
+    const score =
+      (arms === "lexical" ? 0 : cosine) +
+      (LEXICAL_WEIGHT * bm25) / (bm25 + LEXICAL_HALF) +
+      (exact_name ? EXACT_NAME_BONUS : 0);
+    return { row, view, cosine, bm25, exact_name, score };
+  };
+  const byRow = new Map<number, Scored>();
+  const add = (row: number) => {
     if (!byRow.has(row)) byRow.set(row, fuse(snapshot.dense.best(vector, row)));
-  }
+  };
+  for (const neighbour of neighbours) byRow.set(neighbour.tool, fuse(neighbour));
 
-  const denseRanks = new Map(neighbours.map(({ tool }, index) => [tool, index + 1]));
+  const bar =
+    Array.from(byRow.values(), ({ score }) => score).toSorted((a, b) => b - a)[k - 1] ?? -Infinity;
+  const cosineCeiling = arms === "lexical" ? 0 : (neighbours.at(-1)?.score ?? 1);
+  const bm25Min = bm25For(bar - cosineCeiling);
+  for (const row of lexical.rows) if (lexical.scores[row]! >= bm25Min) add(row);
+  for (const row of named) add(row);
+  for (const row of also) add(row);
+
   return {
     scored: [...byRow.values()].toSorted(
       (a, b) => b.score - a.score || compareNames(snapshot, a.row, b.row),
     ),
     dense_ms: denseAt - startedAt,
     lexical_ms: performance.now() - denseAt,
-    denseRank: (row) => denseRanks.get(row) ?? null,
-    lexicalRank(row) {
-      const own = lexical.of(row);
-      return own === 0
-        ? null
-        : 1 + lexical.rows.reduce((above, other) => above + Number(lexical.of(other) > own), 0);
+    denseRanks(rows) {
+      const ranks = new Map(neighbours.map(({ tool }, index) => [tool, index + 1]));
+      return rows.map((row) => ranks.get(row) ?? null);
     },
+    lexicalRanks: (rows) => ranksAmong(lexical, rows),
   };
+}
+
+/** The least BM25 whose share of the fused score is `share`. */
+function bm25For(share: number): number {
+  if (share <= 0) return 0;
+  return share >= LEXICAL_WEIGHT ? Infinity : (LEXICAL_HALF * share) / (LEXICAL_WEIGHT - share);
+}
+
+/** Rank of each of the rows among all that matched, in one pass over those. */
+function ranksAmong(
+  { rows: matched, scores }: LexicalScores,
+  rows: readonly number[],
+): (number | null)[] {
+  const own = Float32Array.from(new Set(rows.map((row) => scores[row]!))).toSorted();
+  // above[i] counts the matched rows that outrank own[0 … i - 1] and no more.
+  const above = new Uint32Array(own.length + 1);
+  for (const row of matched) {
+    const score = scores[row]!;
+    let i = 0;
+    while (i < own.length && own[i]! < score) i++;
+    above[i]!++;
+  }
+  return rows.map((row) => {
+    if (scores[row] === 0) return null;
+    const at = own.indexOf(scores[row]!);
+    return 1 + above.subarray(at + 1).reduce((sum, count) => sum + count, 0);
+  });
 }
 
 function compareNames(snapshot: Snapshot, a: number, b: number): number {

@@ -1,0 +1,191 @@
+// Speed and memory of the service over HTTP: npm run bench:speed [-- --tools 1000,10000 --queries 400]
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+const { values: options } = parseArgs({
+  options: {
+    tools: { type: "string", default: "1000,10000" },
+    queries: { type: "string", default: "400" },
+  },
+});
+const PORT = 8799;
+const URL_ = `http://127.0.0.1:${PORT}`;
+const QUERIES = Number(options.queries);
+const JSON_TYPE = { "content-type": "application/json" };
+
+// Families sized so that a policy over the first ones leaves 1 % or 10 % of the tools.
+const FAMILIES = 100;
+const OBJECTS =
+  "invoice branch customer shipment dashboard ticket release calendar warehouse alert contract refund".split(
+    " ",
+  );
+const VERBS = "create list update archive search export approve compare schedule restore".split(
+  " ",
+);
+
+function toolOf(i: number) {
+  const object = OBJECTS[i % OBJECTS.length]!;
+  const verb = VERBS[Math.floor(i / OBJECTS.length) % VERBS.length]!;
+  return {
+    name: `${verb}_${object}_${i}`,
+    family: `family_${String(i % FAMILIES).padStart(2, "0")}`,
+    purpose: `${verb} the ${object} number ${i} of region ${(i * 7919) % 977} for team ${(i * 31) % 211}, with its history and notes.`,
+    use_when: [],
+    avoid_when: [],
+    input_schema: {
+      type: "object",
+      properties: { [`${object}_id`]: { type: "string" }, region: { type: "string" } },
+    },
+    output_schema: {},
+    effect: "read_only",
+    idempotent: true,
+    open_world: false,
+  };
+}
+
+const queryOf = (i: number) =>
+  `please ${VERBS[i % VERBS.length]} whatever ${OBJECTS[(i * 5) % OBJECTS.length]} team ${i % 211} asked about in region ${(i * 13) % 977}`;
+const policyOf = (share: number) => ({
+  allowed_families: Array.from(
+    { length: FAMILIES * share },
+    (_, i) => `family_${String(i).padStart(2, "0")}`,
+  ),
+  max_effect: "destructive",
+  allow_open_world: true,
+});
+
+const at = (sorted: number[], share: number) =>
+  sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
+const ms = (value: number) => value.toFixed(2);
+
+async function start(folder: string): Promise<{ child: ChildProcess; seconds: number }> {
+  const startedAt = performance.now();
+  const child = spawn("node", ["dist/main.js", "serve", "--no-example"], {
+    env: { ...process.env, SHORTLIST_DATA: folder, PORT: String(PORT) },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  for (;;) {
+    const answer = await fetch(`${URL_}/readyz`).catch(() => undefined);
+    if (answer?.ok) return { child, seconds: (performance.now() - startedAt) / 1000 };
+    if (child.exitCode !== null) throw new Error("the service ended");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  await gone;
+}
+
+async function put(count: number): Promise<Record<string, number>> {
+  const body = JSON.stringify(Array.from({ length: count }, (_, i) => toolOf(i)));
+  const answer = await fetch(`${URL_}/v1/catalogs/speed/tools`, {
+    method: "PUT",
+    headers: JSON_TYPE,
+    body,
+  });
+  const { job } = (await answer.json()) as { job: { id: string } };
+  const startedAt = performance.now();
+  const events = await (await fetch(`${URL_}/v1/jobs/${job.id}/events`)).text();
+  const last = JSON.parse(
+    events
+      .trim()
+      .split("\n\n")
+      .at(-1)!
+      .match(/^data: (.*)$/m)![1]!,
+  ) as Record<string, number>;
+  return { ...last, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+interface Measured {
+  all: number[];
+  encode: number[];
+  rest: number[];
+}
+
+async function measure(share: number, queries: number, offset: number): Promise<Measured> {
+  const measured: Measured = { all: [], encode: [], rest: [] };
+  for (let i = 0; i < queries; i++) {
+    const body = JSON.stringify({
+      query: queryOf(offset + i),
+      policy: policyOf(share),
+      explain: true,
+    });
+    const startedAt = performance.now();
+    const answer = await fetch(`${URL_}/v1/catalogs/speed/query`, {
+      method: "POST",
+      headers: JSON_TYPE,
+      body,
+    });
+    const { trace } = (await answer.json()) as { trace: { timings_ms: { encode: number } } };
+    const all = performance.now() - startedAt;
+    measured.all.push(all);
+    measured.encode.push(trace.timings_ms.encode);
+    measured.rest.push(all - trace.timings_ms.encode);
+  }
+  for (const list of Object.values(measured)) list.sort((a: number, b: number) => a - b);
+  return measured;
+}
+
+/** Resident memory of the process and its children, in MB. */
+function memoryOf(pid: number): { name: string; megabytes: number }[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    .trim()
+    .split(" ")
+    .filter(Boolean);
+  return [String(pid), ...children].map((id, i) => ({
+    name: i === 0 ? "service" : `encoder ${i}`,
+    megabytes: Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, "utf8"))![1]) / 1024,
+  }));
+}
+
+for (const count of options.tools.split(",").map(Number)) {
+  const folder = mkdtempSync(join(tmpdir(), "shortlist-speed-"));
+  let running = await start(folder);
+  await measure(1, 1, 0).catch(() => {});
+  console.log(`\n## ${count} tools, one view each`);
+  const job = await put(count);
+  console.log(
+    `cold index: ${job["seconds"]!.toFixed(1)} s, ${(count / job["seconds"]!).toFixed(0)} tools a second`,
+  );
+  console.log(
+    `memory with both index lanes: ${memoryOf(running.child.pid!)
+      .map(({ name, megabytes }) => `${name} ${megabytes.toFixed(0)} MB`)
+      .join(", ")}`,
+  );
+  const unchanged = await put(count);
+  console.log(`unchanged reindex: ${unchanged["seconds"]!.toFixed(2)} s`);
+  await measure(1, 50, 1_000_000); // warm
+  console.log("eligible   p50      p95      p99      encoding p50   all but encoding p50");
+  for (const share of [1, 0.1, 0.01]) {
+    const { all, encode, rest } = await measure(share, QUERIES, share * 100_000);
+    console.log(
+      `${String(share * 100).padStart(4)} %   ${[0.5, 0.95, 0.99].map((p) => `${ms(at(all, p))} ms`).join("  ")}  ${ms(at(encode, 0.5))} ms        ${ms(at(rest, 0.5))} ms`,
+    );
+  }
+  const idle = await measure(1, QUERIES, 5_000_000);
+  const body = JSON.stringify(
+    Array.from({ length: 4_000 }, (_, i) => ({
+      ...toolOf(i),
+      purpose: `Other purpose ${i} ${count}.`,
+    })),
+  );
+  await fetch(`${URL_}/v1/catalogs/beside/tools`, { method: "PUT", headers: JSON_TYPE, body });
+  const busy = await measure(1, QUERIES, 6_000_000);
+  console.log(
+    `query p99 beside an index job: ${ms(at(busy.all, 0.99))} ms, idle ${ms(at(idle.all, 0.99))} ms, ratio ${(at(busy.all, 0.99) / at(idle.all, 0.99)).toFixed(2)}`,
+  );
+  await stop(running.child);
+  running = await start(folder);
+  const memory = memoryOf(running.child.pid!);
+  console.log(`start from the store, process start to ready: ${running.seconds.toFixed(2)} s`);
+  console.log(
+    `memory after the start: ${memory.map(({ name, megabytes }) => `${name} ${megabytes.toFixed(0)} MB`).join(", ")}`,
+  );
+  await stop(running.child);
+  rmSync(folder, { recursive: true });
+}
