@@ -75,9 +75,11 @@ async function assemble() {
 }
 
 async function serve(options: { example: boolean; reembed: boolean }): Promise<void> {
+  const startedAt = performance.now();
   const host = process.env["HOST"] ?? "127.0.0.1";
   const port = Number(process.env["PORT"] ?? 8787);
   const parts = await assemble();
+  const encoderAt = performance.now();
   let isReady = false;
   const server = httpServer({
     service: parts.service,
@@ -107,10 +109,13 @@ async function serve(options: { example: boolean; reembed: boolean }): Promise<v
 
   await parts.load(options);
   isReady = true;
+  const seconds = (from: number) => ((performance.now() - from) / 1000).toFixed(2);
   const address = server.address() as AddressInfo;
   const url = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   const catalog = parts.service.registry.catalogs(parts.principal())[0];
-  log(`Shortlist ${version} listens on ${url}`);
+  log(
+    `Shortlist ${version} listens on ${url} (ready in ${seconds(startedAt)} s, ${seconds(encoderAt)} s after the encoder)`,
+  );
   if (catalog) {
     log(`${catalog.name}: ${catalog.tools} tools, revision ${catalog.revision}. Ask it:\n`);
     log(

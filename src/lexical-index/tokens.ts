@@ -5,12 +5,26 @@
 export function tokensOf(text: string): string[] {
   const tokens: string[] = [];
   for (const [run] of text.normalize("NFKC").matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
-    for (const [part] of run.matchAll(SCRIPT_RUN)) {
-      if (CJK.test(part)) tokens.push(...bigrams(part));
-      else tokens.push(...wordsOf(part));
+    let ofRun = memo.get(run);
+    if (!ofRun) {
+      ofRun = tokensOfRun(run);
+      if (memo.size >= MEMO_MAX) memo.clear();
+      if (run.length <= MEMO_CHARACTERS_MAX) memo.set(run, ofRun);
     }
+    for (const token of ofRun) tokens.push(token);
   }
   return tokens;
+}
+
+// A catalog says the same words over and over: splitting and stemming each once halves its start.
+const memo = new Map<string, readonly string[]>();
+const MEMO_MAX = 20_000;
+const MEMO_CHARACTERS_MAX = 40;
+
+function tokensOfRun(run: string): string[] {
+  return Array.from(run.matchAll(SCRIPT_RUN), ([part]) =>
+    CJK.test(part) ? bigrams(part) : wordsOf(part),
+  ).flat();
 }
 
 /** Scripts written without spaces, and Hangul, whose particles cling to the word. */

@@ -2,12 +2,12 @@ import type { Allowed, Neighbour, VectorIndex, Views } from "../vector-index.ts"
 
 /** Exact search: one pass over each allowed range, then a selection by tool. */
 export function exactIndex({ rows, starts }: Views): VectorIndex {
-  /** The best view among the tool's, by the scores of the last scan. */
-  function bestOf(scores: Float32Array, tool: number): Neighbour {
+  /** The best view of the tool, by the scores of the last scan. */
+  function bestView(scores: Float32Array, tool: number): number {
     let view = starts[tool]!;
     for (let row = view + 1; row < starts[tool + 1]!; row++)
       if (scores[row]! > scores[view]!) view = row;
-    return { tool, view, score: scores[view]! };
+    return view;
   }
 
   return {
@@ -21,11 +21,12 @@ export function exactIndex({ rows, starts }: Views): VectorIndex {
       for (const { start, end } of ranges) {
         const scores = scan(starts[start]!, starts[end]!);
         for (let tool = start; tool < end; tool++) {
-          if (excluded.has(tool)) continue;
-          const found = bestOf(scores, tool);
-          if (found.score <= bar) continue; // tools come in order: the earlier one wins a tie
-          best.push(found);
-          if (best.length === 4 * count) {
+          const view = bestView(scores, tool);
+          const score = scores[view]!;
+          // Tools come in order, so the earlier one wins a tie.
+          if (score <= bar || (excluded.size > 0 && excluded.has(tool))) continue;
+          best.push({ tool, view, score });
+          if (best.length === 2 * count) {
             best = nearestFirst(best, count);
             bar = best.at(-1)!.score;
           }
@@ -34,7 +35,11 @@ export function exactIndex({ rows, starts }: Views): VectorIndex {
       return nearestFirst(best, count);
     },
 
-    best: (vector, tool) => bestOf(rows.scanner(vector)(starts[tool]!, starts[tool + 1]!), tool),
+    best(vector, tool) {
+      const scores = rows.scanner(vector)(starts[tool]!, starts[tool + 1]!);
+      const view = bestView(scores, tool);
+      return { tool, view, score: scores[view]! };
+    },
   };
 }
 
