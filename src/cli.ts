@@ -8,7 +8,7 @@ import type { Job } from "./job.ts";
 import type { QueryRequest, Report, Service } from "./service.ts";
 
 /** A service over the local store, for one command. */
-export interface LocalService {
+interface LocalService {
   service: Service;
   principal: Principal;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import { namesIn } from "./discovery/exact-name.ts";
 import { type Eligible, expose, type ExposurePolicy, type Facts } from "./exposure.ts";
 import type { Snapshot, View } from "./snapshot.ts";
 
-export { lexicalText, primaryText, VIEW_TEMPLATE, viewsOf, words } from "./discovery/views.ts";
+export { lexicalText, primaryText, VIEW_TEMPLATE, viewsOf } from "./discovery/views.ts";
 export type { Ablation } from "./discovery/arms.ts";
 
 export const K_DEFAULT = 10;
@@ -22,7 +22,7 @@ export interface Question {
 }
 
 /** Whether a genuine decision remains (seed 000, section 6). */
-export type Decision = "none" | "sole" | "choose";
+type Decision = "none" | "sole" | "choose";
 
 /** What each arm says of one tool; the API's `explain`, the CLI and the bench read this object. */
 export interface ToolTrace {
@@ -33,7 +33,7 @@ export interface ToolTrace {
   exact_name: boolean;
 }
 
-export interface Trace {
+interface Trace {
   plan: "exact" | "hnsw" | "none";
   arms: Ablation;
   tools: ToolTrace[];

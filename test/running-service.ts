@@ -14,7 +14,7 @@ import { openStore } from "../src/store.ts";
 // eslint-disable-next-line typescript/no-explicit-any
 export type Json = any;
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Headers;
   body: Json;

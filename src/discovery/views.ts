@@ -49,7 +49,7 @@ export function lexicalText(tool: ToolSpec): string {
 }
 
 /** An identifier as words: separators and inner capitals become spaces. */
-export function words(identifier: string): string {
+function words(identifier: string): string {
   return identifier
     .replace(/[_\-./:]+/g, " ")
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

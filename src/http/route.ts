@@ -5,7 +5,7 @@ import type { Fault } from "../errors.ts";
 import { ShortlistError } from "../errors.ts";
 import { checkShape } from "../tool.ts";
 
-export interface Call {
+interface Call {
   c: Context;
   principal: Principal;
   /** A path parameter. */

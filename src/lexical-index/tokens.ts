@@ -62,7 +62,7 @@ function fold(text: string): string {
 }
 
 /** Plural s, es, ies; -ing, -ed; final e. Digits and short words stay. */
-export function stem(word: string): string {
+function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   let stemmed = word;
   if (stemmed.endsWith("ies")) stemmed = `${stemmed.slice(0, -3)}y`;

@@ -4,11 +4,10 @@ import type { Config } from "../config.ts";
 import { lexicalText, viewsOf } from "../discovery.ts";
 import { checkVector, type Embedder } from "../embedder.ts";
 import { ShortlistError } from "../errors.ts";
-import { CONTROL_FAMILY } from "../exposure.ts";
 import { buildSnapshot, type Snapshot } from "../snapshot.ts";
 import type { Entry, Store } from "../store.ts";
 import type { Telemetry } from "../telemetry.ts";
-import type { ToolSpec } from "../tool.ts";
+import { isReserved } from "./admission.ts";
 
 const PINNED_MAX = 2;
 /** Texts looked up in the store a turn of the event loop. */
@@ -140,9 +139,4 @@ export class LiveCatalogs {
         this.install(await this.build(snapshot.catalog, snapshot.revision, stored.entries));
     }
   }
-}
-
-/** True where the tool claims what only trusted configuration gives: no registered tool can become a control. */
-export function isReserved(tool: Pick<ToolSpec, "name" | "family">, config: Config): boolean {
-  return tool.family === CONTROL_FAMILY || config.controls.some(({ name }) => name === tool.name);
 }

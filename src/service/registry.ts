@@ -1,20 +1,14 @@
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
-import { viewsOf } from "../discovery.ts";
-import { checkVector, type Embedder } from "../embedder.ts";
-import { type Fault, ShortlistError } from "../errors.ts";
+import type { Embedder } from "../embedder.ts";
+import { ShortlistError } from "../errors.ts";
 import { hiddenBy } from "../exposure.ts";
 import type { Job, Jobs, Work } from "../job.ts";
 import type { Entry, Store } from "../store.ts";
 import { type ToolSpec, validateTool } from "../tool.ts";
-import { isReserved, type LiveCatalogs } from "./live-catalogs.ts";
-
-/** A tool that did not get in, and why. */
-export interface Quarantined {
-  name: string;
-  reason: string;
-  errors: Fault[];
-}
+import { admit, isReserved, type Quarantined, reservedReason } from "./admission.ts";
+import { embedMissing } from "./embed-missing.ts";
+import type { LiveCatalogs } from "./live-catalogs.ts";
 
 export interface Report {
   added: number;
@@ -25,11 +19,6 @@ export interface Report {
 }
 
 const REGISTRY_SOURCE = "registry";
-/** Vectors a transaction of the store. */
-const VECTORS_A_WRITE = 256;
-/** Tools validated a turn of the event loop. */
-const TOOLS_A_TURN = 200;
-
 /** Reads and writes of a catalog's tools. Every write is a job and makes one new revision, or none. */
 export class Registry {
   readonly #live: LiveCatalogs;
@@ -87,7 +76,7 @@ export class Registry {
     values: readonly unknown[],
     ifMatch?: number,
   ): Promise<Job> {
-    const { tools, quarantined } = await this.#sift(values);
+    const { tools, quarantined } = await admit(values, this.#config());
     return this.#write(principal, catalog, ifMatch, tools.length, quarantined, (entries) => [
       ...entries.filter(({ source }) => source !== REGISTRY_SOURCE),
       ...tools.map((tool) => ({ tool, source: REGISTRY_SOURCE })),
@@ -102,7 +91,7 @@ export class Registry {
     ifMatch?: number,
   ): Promise<Job> {
     this.#live.get(principal, catalog);
-    const { tools, quarantined } = await this.#sift(values);
+    const { tools, quarantined } = await admit(values, this.#config());
     return this.#upsert(principal, catalog, tools, quarantined, ifMatch);
   }
 
@@ -171,49 +160,6 @@ export class Registry {
     });
   }
 
-  /** The valid tools of a body, and the others with their reasons: one bad tool never blocks the others. */
-  async #sift(
-    values: readonly unknown[],
-  ): Promise<{ tools: ToolSpec[]; quarantined: Quarantined[] }> {
-    const tools = new Map<string, ToolSpec>();
-    const quarantined: Quarantined[] = [];
-    const config = this.#config();
-    for (const [index, value] of values.entries()) {
-      if (index % TOOLS_A_TURN === TOOLS_A_TURN - 1)
-        await new Promise((resolve) => setImmediate(resolve));
-      const errors = validateTool(value);
-      const tool = value as ToolSpec;
-      if (errors.length > 0) {
-        const named = (value as { name?: unknown } | null)?.name;
-        const name = typeof named === "string" ? named.slice(0, 200) : `#${index + 1}`;
-        quarantined.push({ name, reason: "not a valid ToolSpec", errors });
-      } else if (isReserved(tool, config)) {
-        quarantined.push({ name: tool.name, reason: reservedReason(tool), errors: [] });
-      } else if (tools.has(tool.name)) {
-        quarantined.push({
-          name: tool.name,
-          reason: "the name is there twice; the first one stays",
-          errors: [],
-        });
-      } else {
-        tools.set(tool.name, tool);
-      }
-    }
-    if (tools.size > 0) return { tools: [...tools.values()], quarantined };
-    const faults = quarantined
-      .slice(0, 100)
-      .flatMap(({ name, reason, errors }) =>
-        errors.length > 0
-          ? errors.map(({ pointer, message }) => ({ pointer, message: `${name}: ${message}` }))
-          : [{ pointer: "", message: `${name}: ${reason}` }],
-      );
-    throw new ShortlistError(
-      "no_valid_tool",
-      `None of ${values.length} tools is valid; nothing was changed.`,
-      faults,
-    );
-  }
-
   #write(
     principal: Principal,
     catalog: string,
@@ -259,7 +205,7 @@ export class Registry {
       !stored ||
       stored.fingerprint !== fingerprint ||
       report.added + report.changed + report.removed > 0;
-    const embedded = await this.#embed(entries, work);
+    const embedded = await embedMissing(entries, this.#store, this.#embedder, work);
     let revision = stored?.revision ?? 0;
     if (isChanged) {
       const snapshot = await this.#live.build(catalog, revision + 1, entries);
@@ -274,50 +220,6 @@ export class Registry {
     }
     work.progress(entries.length, entries.length);
     return { embedded, revision, report };
-  }
-
-  /** Embeds the texts that have no vector yet, and returns how many there were. What is embedded stays, also when the job fails. */
-  async #embed(entries: readonly Entry[], work: Work): Promise<number> {
-    const { fingerprint, dimension } = this.#embedder;
-    const texts = [
-      ...new Set(entries.flatMap(({ tool }) => viewsOf(tool).map(({ text }) => text))),
-    ];
-    const missing: string[] = [];
-    for (let at = 0; at < texts.length; at += VECTORS_A_WRITE) {
-      const batch = texts.slice(at, at + VECTORS_A_WRITE);
-      const known = this.#store.vectors(fingerprint, batch);
-      missing.push(...batch.filter((text) => !known.has(text)));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    let done = texts.length - missing.length;
-    const tell = () =>
-      work.progress(
-        Math.floor((entries.length * done) / Math.max(1, texts.length)),
-        entries.length,
-      );
-    tell();
-    let batch: [string, Float32Array][] = [];
-    const save = () => {
-      this.#store.saveVectors(fingerprint, batch);
-      batch = [];
-    };
-    try {
-      await this.#embedder.embedAll(
-        missing,
-        (index, vector) => {
-          checkVector(vector, dimension, JSON.stringify(missing[index]));
-          batch.push([missing[index]!, vector]);
-          done++;
-          if (batch.length < VECTORS_A_WRITE) return;
-          save();
-          tell();
-        },
-        work.signal,
-      );
-    } finally {
-      save();
-    }
-    return missing.length;
   }
 
   /** Waits for a job and turns its failure into the caller's error. */
@@ -343,12 +245,6 @@ function compare(before: readonly Entry[], after: readonly Entry[]): Omit<Report
   }
   report.removed = old.size;
   return report;
-}
-
-function reservedReason(tool: Pick<ToolSpec, "name" | "family">): string {
-  return tool.family === "control"
-    ? "the family control is for trusted controls, which only local configuration gives"
-    : `${tool.name} is a trusted control's name, which only local configuration gives`;
 }
 
 const KNOWN_MAX = 20;

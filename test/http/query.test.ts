@@ -2,63 +2,14 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EFFECTS } from "../../src/tool.ts";
 import { type Json, type RunningService, runService } from "../running-service.ts";
-import { tool } from "../tool-factory.ts";
+import { ACME } from "./acme.ts";
 
 const CONTROLS = ["ask_user", "wait_for_event", "no_applicable_tool"];
-const TOOLS = [
-  tool({
-    name: "list_failed_checks",
-    family: "ci",
-    purpose: "Lists the checks that failed on a branch.",
-  }),
-  tool({
-    name: "rerun_check",
-    family: "ci",
-    effect: "mutating",
-    purpose: "Runs one check of a branch again.",
-  }),
-  tool({ name: "read_file", purpose: "Reads a file of the repository at a commit." }),
-  tool({
-    name: "write_file",
-    effect: "mutating",
-    purpose: "Writes a file of the repository on a branch.",
-  }),
-  tool({
-    name: "delete_branch",
-    effect: "destructive",
-    purpose: "Deletes a branch of the repository.",
-  }),
-  tool({
-    name: "roll_back_release",
-    family: "deploy",
-    effect: "destructive",
-    open_world: true,
-    purpose: "Returns production to the release before.",
-  }),
-  tool({
-    name: "search_web",
-    family: "web",
-    open_world: true,
-    purpose: "Searches the public web.",
-  }),
-  tool({ name: "list", family: "lists", purpose: "Shows shopping lists." }),
-  tool({
-    name: "close_incident",
-    family: "incidents",
-    effect: "mutating",
-    purpose: "Closes the open incident.",
-    precondition: {
-      type: "object",
-      properties: { incident_open: { const: true } },
-      required: ["incident_open"],
-    },
-  }),
-];
 
 let running: RunningService;
 beforeAll(async () => {
   running = await runService();
-  await running.put("acme", TOOLS);
+  await running.put("acme", ACME);
 });
 afterAll(() => running.close());
 
@@ -248,106 +199,5 @@ describe("the invariants hold over HTTP", () => {
       ),
       { numRuns: 60 },
     );
-  });
-});
-
-describe("POST /v1/catalogs/{c}/explain", () => {
-  const explain = async (body: Json) =>
-    (await running.request("POST", "/v1/catalogs/acme/explain", body)).body;
-
-  it("names the rule that hid a tool, and the phases that show it", async () => {
-    expect(await explain({ tool: "write_file", query: "write", phase: "discover" })).toMatchObject({
-      visible: false,
-      stage: "exposure",
-      rule: "effect",
-      would_show: [
-        { change: "phase", value: ["modify", "any"] },
-        { change: "effect", value: "mutating" },
-      ],
-    });
-    expect(await explain({ tool: "search_web", query: "x", phase: "discover" })).toMatchObject({
-      rule: "family",
-    });
-    expect(await explain({ tool: "close_incident", query: "x" })).toMatchObject({
-      rule: "precondition",
-      would_show: [{ change: "facts", missing: ["incident_open"] }],
-    });
-  });
-
-  it("gives the rank of a tool that lost, and the k that would show it", async () => {
-    const answer = await explain({ tool: "list", query: "which checks failed on my branch", k: 1 });
-    expect(answer).toMatchObject({
-      visible: false,
-      stage: "discovery",
-      rule: "rank",
-      would_show: [{ change: "k", value: answer.rank }],
-    });
-    expect(answer.rank).toBeGreaterThan(1);
-    expect(answer.scores.dense.score).toEqual(expect.any(Number));
-  });
-
-  it("says of a visible tool that it is, and of a control that it is trusted", async () => {
-    expect(await explain({ tool: "list_failed_checks", query: "failed checks" })).toMatchObject({
-      visible: true,
-      stage: "visible",
-      rank: 1,
-    });
-    expect(await explain({ tool: "ask_user", query: "x" })).toMatchObject({
-      visible: true,
-      rule: "trusted_control",
-    });
-  });
-});
-
-describe("a principal with a lower ceiling", () => {
-  let narrow: RunningService;
-  beforeAll(async () => {
-    const ceiling = {
-      allowed_families: ["ci", "repository"],
-      max_effect: "read_only" as const,
-      allow_open_world: false,
-    };
-    narrow = await runService({
-      principal: () => ({ id: "narrow", ceiling, maySee: (catalog) => catalog === "acme" }),
-    });
-    await narrow.put("acme", TOOLS);
-  });
-  afterAll(() => narrow.close());
-
-  it("never gets more than it, and counts nothing above it", async () => {
-    const { body } = await narrow.request("POST", "/v1/catalogs/acme/query", {
-      query: "roll back",
-      phase: "any",
-      k: 200,
-      explain: true,
-    });
-    expect(body.funnel).toEqual({ registry: 2, eligible: 2, retrieved: 2, visible: 5 });
-    expect(body.trace.hidden).toEqual({ family: 0, effect: 0, open_world: 0, precondition: 0 });
-  });
-
-  it("finds what lies above it unknown, by every route", async () => {
-    const asked = [
-      await narrow.request("POST", "/v1/catalogs/acme/explain", { tool: "write_file", query: "x" }),
-      await narrow.request("GET", "/v1/catalogs/acme/tools/write_file"),
-      await narrow.request("DELETE", "/v1/catalogs/acme/tools/write_file"),
-    ];
-    for (const { status, body } of asked) {
-      expect([status, body.code]).toEqual([404, "unknown_tool"]);
-      expect(body.known).toEqual(["read_file", "list_failed_checks"]);
-    }
-    expect((await narrow.request("GET", "/v1/catalogs/acme/tools")).body).toMatchObject({
-      total: 2,
-    });
-    expect((await narrow.request("GET", "/v1/catalogs")).body.catalogs).toEqual([
-      { name: "acme", revision: 1, tools: 2 },
-    ]);
-  });
-
-  it("cannot tell a catalog without a grant from none", async () => {
-    const hidden = await narrow.request("POST", "/v1/catalogs/other/query", { query: "x" });
-    expect(hidden).toMatchObject({
-      status: 404,
-      body: { code: "unknown_catalog", known: ["acme"] },
-    });
   });
 });
