@@ -2,7 +2,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Ablation, discover, lexicalText, VIEW_TEMPLATE, viewsOf } from "../src/discovery.ts";
+import {
+  type Ablation,
+  discover,
+  intentsOf,
+  lexicalText,
+  VIEW_TEMPLATE,
+  viewsOf,
+} from "../src/discovery.ts";
 import { type Embedder, findModel, startEmbedder } from "../src/embedder.ts";
 import { EVERYTHING } from "../src/exposure.ts";
 import type { RoutingCase } from "../src/routing.ts";
@@ -15,10 +22,12 @@ const { values: options } = parseArgs({
     dir: { type: "string", default: "../shared/suites" },
     suite: { type: "string" },
     arms: { type: "string", default: "hybrid" },
+    whole: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
 const K = 10;
+const partsOf = (goal: string) => (options.whole ? [] : intentsOf(goal).parts);
 
 interface Row {
   suite: string;
@@ -81,6 +90,7 @@ function score(
       facts: item.facts ?? {},
       k: K,
       arms: options.arms as Ablation,
+      parts: partsOf(item.goal).map((text) => ({ text, vector: vectors.get(text)! })),
     });
     const hits = found.retrieved.map(({ row }) =>
       item.acceptable.includes(snapshot.tools[row]!.name),
@@ -129,7 +139,7 @@ if (!existsSync(options.dir)) {
     const vectors = await vectorsOf(
       embedder,
       store,
-      cases.map(({ goal }) => goal),
+      cases.flatMap(({ goal }) => [goal, ...partsOf(goal)]),
     );
     rows.push(score(snapshot, cases, vectors, suite));
     if (!options.json) {

@@ -138,7 +138,7 @@ export async function runCli(argv: readonly string[], runtime: Runtime): Promise
   ).action(async (tool: string, text: string, options: Asked) => {
     await withService(runtime, async ({ service, principal }) => {
       const request = { ...requestOf(text, options), tool };
-      const answer = await service.queries.explain(
+      const answer = await service.explanations.explain(
         principal,
         catalogOf(service, principal, options),
         request,

@@ -1,10 +1,12 @@
-import { type Ablation, type Arms, type Scored, searchArms } from "./discovery/arms.ts";
+import { type Ablation, type Arms, bestFirst, type Scored, searchArms } from "./discovery/arms.ts";
+import { fillFairly, type Part } from "./discovery/fair-fill.ts";
 import { namesIn } from "./discovery/exact-name.ts";
 import { type Eligible, expose, type ExposurePolicy, type Facts } from "./exposure.ts";
 import type { Snapshot, View } from "./snapshot.ts";
 
 export { lexicalText, primaryText, VIEW_TEMPLATE, viewsOf } from "./discovery/views.ts";
 export type { Ablation } from "./discovery/arms.ts";
+export { INTENTS_MAX, intentsOf } from "./discovery/intents.ts";
 
 export const K_DEFAULT = 10;
 export const K_MAX = 200;
@@ -19,6 +21,8 @@ export interface Question {
   /** Ordinary tools wanted, 1 to `K_MAX`. */
   k: number;
   arms?: Ablation;
+  /** The asks of a request that has several, each with its unit vector; else none. */
+  parts: readonly Part[];
 }
 
 /** Whether a genuine decision remains (seed 000, section 6). */
@@ -36,6 +40,8 @@ export interface ToolTrace {
 interface Trace {
   plan: "exact" | "hnsw" | "none";
   arms: Ablation;
+  /** The asks that were retrieved on their own. */
+  parts: string[];
   tools: ToolTrace[];
   /** Milliseconds by stage. */
   timings_ms: { exposure: number; dense: number; lexical: number; total: number };
@@ -64,6 +70,7 @@ export function discover(snapshot: Snapshot, question: Question): Discovered {
     trace: {
       plan: arms ? snapshot.dense.plan : "none",
       arms: question.arms ?? "hybrid",
+      parts: question.parts.map(({ text }) => text),
       tools: arms ? tracesOf(snapshot, arms, retrieved) : [],
       timings_ms: {
         exposure: exposedAt - startedAt,
@@ -75,17 +82,21 @@ export function discover(snapshot: Snapshot, question: Question): Discovered {
   };
 }
 
-/** Rank and scores of one eligible tool among all the eligible, whatever its rank. */
+/** Where one eligible tool stands among all the eligible, and whether it is among the k. */
 export function locate(
   snapshot: Snapshot,
   question: Question,
   row: number,
-): { rank: number; trace: ToolTrace } | undefined {
+): { rank: number; visible: boolean; trace: ToolTrace } {
   const eligible = expose(snapshot, question.policy, question.facts);
-  if (!isEligible(eligible, row)) return undefined;
+  const rankIn = (arms: Arms) => arms.scored.findIndex((found) => found.row === row);
+  const atK = rankIn(search(snapshot, question, eligible));
+  const visible = atK >= 0 && atK < question.k;
   const arms = search(snapshot, { ...question, k: eligible.count }, eligible, [row]);
-  const index = arms.scored.findIndex((found) => found.row === row);
-  return { rank: index + 1, trace: tracesOf(snapshot, arms, [arms.scored[index]!])[0]! };
+  const index = rankIn(arms);
+  const trace = tracesOf(snapshot, arms, [arms.scored[index]!])[0]!;
+  // Its place among the k where a part's share brought it there; at best the next one where it is not.
+  return { rank: visible ? atK + 1 : Math.max(index, question.k) + 1, visible, trace };
 }
 
 function search(
@@ -100,8 +111,23 @@ function search(
       return row !== undefined && isEligible(eligible, row) ? [row] : [];
     }),
   );
-  const { query, vector, k, arms = "hybrid" } = question;
-  return searchArms(snapshot, { query, vector, named, k, arms }, eligible, also);
+  const { query, vector, k, arms = "hybrid", parts } = question;
+  // The parts first: an index's scores are valid until its next search, and the trace reads the whole's.
+  const ofParts = parts.map((part) =>
+    searchArms(
+      snapshot,
+      { query: part.text, vector: part.vector, named, k, arms },
+      eligible,
+    ).scored.slice(0, k),
+  );
+  const rows = ofParts.flatMap((scored) => scored.map(({ row }) => row));
+  const whole = searchArms(snapshot, { query, vector, named, k, arms }, eligible, [
+    ...also,
+    ...rows,
+  ]);
+  return ofParts.length === 0
+    ? whole
+    : { ...whole, scored: fillFairly(whole.scored, ofParts, k, bestFirst(snapshot)) };
 }
 
 function isEligible({ ranges, excluded }: Eligible, row: number): boolean {

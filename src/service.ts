@@ -1,7 +1,9 @@
 import type { Config } from "./config.ts";
 import type { Embedder } from "./embedder.ts";
 import { Jobs } from "./job.ts";
+import { Asks } from "./service/ask.ts";
 import { Bench } from "./service/bench.ts";
+import { Explanations } from "./service/explain.ts";
 import { LiveCatalogs } from "./service/live-catalogs.ts";
 import { Queries } from "./service/query.ts";
 import { Registry } from "./service/registry.ts";
@@ -10,7 +12,8 @@ import type { Store } from "./store.ts";
 import { telemetry } from "./telemetry.ts";
 
 export { BenchRequest } from "./service/bench.ts";
-export { ExplainRequest, QueryRequest } from "./service/query.ts";
+export { ExplainRequest } from "./service/explain.ts";
+export { QueryRequest } from "./service/query.ts";
 export type { Report } from "./service/registry.ts";
 
 /** The whole service without an edge: one resource a field, one use case a method. */
@@ -22,16 +25,17 @@ export function createService(parts: { store: Store; embedder: Embedder; config:
   const metrics = telemetry();
   const jobs = new Jobs(({ kind, state }) => metrics.jobs.inc({ kind, state }));
   const live = new LiveCatalogs(store, embedder, config, metrics);
-  const queries = new Queries(live, embedder, config, metrics);
+  const asks = new Asks(live, embedder, config);
   const suites = new Suites(store, config);
   const registry = new Registry(live, store, embedder, jobs, config);
   return {
     config,
     jobs,
-    queries,
+    queries: new Queries(asks, config, metrics),
+    explanations: new Explanations(asks, config),
     suites,
     registry,
-    bench: new Bench(live, queries, suites, embedder, jobs, config),
+    bench: new Bench(live, asks, suites, jobs, config),
     telemetry: metrics,
     load: () => live.load(),
     /** After a change of the configuration. */

@@ -89,9 +89,7 @@ export function searchArms(
   for (const row of also) add(row);
 
   return {
-    scored: [...byRow.values()].toSorted(
-      (a, b) => b.score - a.score || compareNames(snapshot, a.row, b.row),
-    ),
+    scored: [...byRow.values()].toSorted(bestFirst(snapshot)),
     dense_ms: denseAt - startedAt,
     lexical_ms: performance.now() - denseAt,
     denseRanks(rows) {
@@ -129,6 +127,8 @@ function ranksAmong(
   });
 }
 
-function compareNames(snapshot: Snapshot, a: number, b: number): number {
-  return snapshot.tools[a]!.name < snapshot.tools[b]!.name ? -1 : 1;
+/** The order of every ranking: score, ties by name. */
+export function bestFirst(snapshot: Snapshot): (a: Scored, b: Scored) => number {
+  return (a, b) =>
+    b.score - a.score || (snapshot.tools[a.row]!.name < snapshot.tools[b.row]!.name ? -1 : 1);
 }

@@ -75,6 +75,12 @@ export const QueryAnswer = Type.Object({
     retrieved: Type.Integer(),
     visible: Type.Integer(),
   }),
+  intents: Type.Optional(
+    Type.Object(
+      { found: Type.Integer(), used: Type.Integer() },
+      { description: "Only where the request asks for several things; `used` is capped." },
+    ),
+  ),
   tools: Type.Array(
     Type.Object({
       name: Type.String(),

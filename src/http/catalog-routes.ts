@@ -51,7 +51,7 @@ export function catalogRoutes(service: Service): Route[] {
       },
       async handle({ c, principal, param }) {
         const request = requireShape<ExplainRequest>(ExplainRequest, await readJson(c, limit()));
-        return c.json(await service.queries.explain(principal, param("catalog"), request));
+        return c.json(await service.explanations.explain(principal, param("catalog"), request));
       },
     },
     {

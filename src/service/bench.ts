@@ -3,7 +3,6 @@ import { LRUCache } from "lru-cache";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
 import { discover, K_MAX } from "../discovery.ts";
-import type { Embedder } from "../embedder.ts";
 import { ShortlistError } from "../errors.ts";
 import { hiddenBy } from "../exposure.ts";
 import type { Job, Jobs, Work } from "../job.ts";
@@ -17,7 +16,7 @@ import {
 } from "../routing.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
-import type { Queries } from "./query.ts";
+import type { Asks } from "./ask.ts";
 import type { Suites } from "./suites.ts";
 
 export const BenchRequest = Type.Object(
@@ -49,24 +48,15 @@ export class Bench {
     max: RESULTS_MAX,
   });
   readonly #live: LiveCatalogs;
-  readonly #queries: Queries;
+  readonly #asks: Asks;
   readonly #suites: Suites;
-  readonly #embedder: Embedder;
   readonly #jobs: Jobs;
   readonly #config: () => Config;
 
-  constructor(
-    live: LiveCatalogs,
-    queries: Queries,
-    suites: Suites,
-    embedder: Embedder,
-    jobs: Jobs,
-    config: () => Config,
-  ) {
+  constructor(live: LiveCatalogs, asks: Asks, suites: Suites, jobs: Jobs, config: () => Config) {
     this.#live = live;
-    this.#queries = queries;
+    this.#asks = asks;
     this.#suites = suites;
-    this.#embedder = embedder;
     this.#jobs = jobs;
     this.#config = config;
   }
@@ -143,11 +133,12 @@ export class Bench {
       for (const item of cases) {
         work.signal.throwIfAborted();
         const startedAt = performance.now();
-        const vector = await this.#embedder.embedQuery(item.goal);
-        const policy = this.#queries.effectivePolicy(principal, item);
+        const { vector, parts } = await this.#asks.encode(item.goal);
+        const policy = this.#asks.effectivePolicy(principal, item);
         const found = discover(snapshot, {
           query: item.goal,
           vector,
+          parts,
           policy,
           facts: item.facts ?? {},
           k,

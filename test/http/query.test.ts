@@ -154,6 +154,24 @@ describe("POST /v1/catalogs/{c}/query", () => {
     expect(body).toMatchObject({ trace_id: answer.trace_id, trace: { tools: answer.trace.tools } });
   });
 
+  it("serves each of several asks, and says so where they are more than it takes", async () => {
+    const policy = { allowed_families: ["*"], max_effect: "destructive", allow_open_world: true };
+    const two = await query({
+      query: "which checks failed? and then search the web for the error",
+      k: 2,
+      policy,
+      explain: true,
+    });
+    expect(names(two).slice(0, 2).toSorted()).toEqual(["list_failed_checks", "search_web"]);
+    expect(two.intents).toEqual({ found: 2, used: 2 });
+    expect(two.trace.parts).toEqual(["which checks failed?", "search the web for the error"]);
+    const many = await query({
+      query: Array.from({ length: 200 }, (_, i) => `Read file number ${i}.`).join(" "),
+    });
+    expect(many.intents).toEqual({ found: 200, used: 8 });
+    expect(await query({ query: "read a file" })).not.toHaveProperty("intents");
+  });
+
   it("pins a revision", async () => {
     expect((await query({ query: "x", revision: 1 })).revision).toBe(1);
     expect(

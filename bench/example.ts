@@ -1,0 +1,97 @@
+// The example cases through the whole funnel, by k and by arm: npm run bench
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { localPrincipal } from "../src/access.ts";
+import { loadConfig } from "../src/config.ts";
+import { VIEW_TEMPLATE } from "../src/discovery.ts";
+import { findModel, startEmbedder } from "../src/embedder.ts";
+import type { RoutingCase } from "../src/routing.ts";
+import { createService } from "../src/service.ts";
+import { openStore } from "../src/store.ts";
+
+interface Rates {
+  tool_recall: number | null;
+  selection_accuracy: number | null;
+  abstention_accuracy: number | null;
+  violation_rate: number | null;
+  failure_profile: Record<string, number>;
+  latency_ms: Record<string, number | null>;
+  ordinary: { cases: number; tool_recall: number | null };
+}
+interface Result {
+  cases: number;
+  coverage: number | null;
+  exposure_recall: number | null;
+  by_k: Record<string, Rates>;
+}
+
+const percent = (rate: number | null | undefined) =>
+  rate === null || rate === undefined ? "—" : rate.toFixed(3);
+const folder = mkdtempSync(join(tmpdir(), "shortlist-bench-"));
+const config = loadConfig("shortlist.config.json");
+const principal = localPrincipal(config.ceiling);
+const embedder = await startEmbedder(await findModel("models", undefined, () => {}), {
+  template: VIEW_TEMPLATE,
+});
+const service = createService({ store: openStore(folder), embedder, config: () => config });
+
+const tools = JSON.parse(readFileSync("data/registry.json", "utf8")) as unknown[];
+const cases = JSON.parse(readFileSync("data/cases.json", "utf8")) as RoutingCase[];
+await service.jobs.ended((await service.registry.replace(principal, "example", tools)).id);
+
+async function run(some: RoutingCase[], arms: "hybrid" | "dense" | "lexical"): Promise<Result> {
+  const job = service.bench.start(principal, {
+    catalog: "example",
+    cases: some,
+    k: [5, 10, 20, 40],
+    arms,
+  });
+  const { error } = await service.jobs.ended(job.id);
+  if (error) throw new Error(error.detail);
+  return service.bench.get(principal, job.id) as unknown as Result;
+}
+
+for (const arms of ["lexical", "dense", "hybrid"] as const) {
+  const { coverage, exposure_recall, by_k, cases: count } = await run(cases, arms);
+  console.log(
+    `\n${arms}: ${count} cases, coverage ${percent(coverage)}, exposure recall ${percent(exposure_recall)}`,
+  );
+  console.log(
+    "   k   recall   of ordinary   selection   abstention   violations   failures (cov/exp/dis/sel)   p50/p95/p99 ms",
+  );
+  for (const [k, rates] of Object.entries(by_k)) {
+    const { coverage: c, exposure: e, discovery: d, selection: s } = rates.failure_profile;
+    const latency = Object.values(rates.latency_ms)
+      .map((value) => value?.toFixed(1))
+      .join("/");
+    console.log(
+      [
+        k.padStart(4),
+        percent(rates.tool_recall),
+        percent(rates.ordinary.tool_recall),
+        percent(rates.selection_accuracy),
+        percent(rates.abstention_accuracy),
+        percent(rates.violation_rate),
+        [c, e, d, s].join("/"),
+        latency,
+      ].join("   "),
+    );
+  }
+}
+console.log(
+  "\nhybrid by language and by kind: cases, recall@5, recall@10 of the cases with an ordinary acceptable tool",
+);
+const slices = new Map<string, RoutingCase[]>();
+for (const item of cases) {
+  for (const slice of [`lang ${item.lang ?? "?"}`, ...(item.tags ?? [])])
+    slices.set(slice, [...(slices.get(slice) ?? []), item]);
+}
+for (const [slice, some] of [...slices].toSorted()) {
+  const { by_k } = await run(some, "hybrid");
+  console.log(
+    `${slice.padEnd(22)} ${String(some.length).padStart(4)}  ${percent(by_k["5"]!.ordinary.tool_recall)}  ${percent(by_k["10"]!.ordinary.tool_recall)}`,
+  );
+}
+await service.close();
+rmSync(folder, { recursive: true });
