@@ -113,16 +113,17 @@ async function serve(options: { example: boolean; reembed: boolean }): Promise<v
   const address = server.address() as AddressInfo;
   const url = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   const catalog = parts.service.registry.catalogs(parts.principal())[0];
-  log(
-    `Shortlist ${version} listens on ${url} (ready in ${seconds(startedAt)} s, ${seconds(encoderAt)} s after the encoder)`,
-  );
-  if (catalog) {
-    log(`${catalog.name}: ${catalog.tools} tools, revision ${catalog.revision}. Ask it:\n`);
-    log(
-      `  curl -s ${url}/v1/catalogs/${catalog.name}/query -H 'content-type: application/json' \\`,
-    );
-    log(`    -d '{"query":"which checks broke on my branch?","phase":"diagnose","k":5}'\n`);
-  }
+  const ready = `ready in ${seconds(startedAt)} s, ${seconds(encoderAt)} s after the encoder`;
+  const query = `{"query":"which checks broke on my branch?","phase":"diagnose","k":5}`;
+  const invitation = catalog
+    ? `
+${catalog.name}: ${catalog.tools} tools, revision ${catalog.revision}. Ask it:
+
+  curl -s ${url}/v1/catalogs/${catalog.name}/query -H 'content-type: application/json' \\
+    -d '${query}'
+`
+    : "";
+  log(`Shortlist ${version} listens on ${url} (${ready})${invitation}`);
   await closed;
 }
 
