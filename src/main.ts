@@ -31,12 +31,15 @@ async function assemble() {
     [resolve("shortlist.config.json"), join(ROOT, "shortlist.config.json")].find(existsSync)!;
   let config: Config = loadConfig(configPath);
   const store = openStore(process.env["SHORTLIST_DATA"] ?? resolve("var"));
-  const downloading = progressBar("Downloading");
-  const named = process.env["SHORTLIST_MODEL"];
-  const model = await findModel(join(ROOT, "models"), named, (_file, percent) =>
-    downloading.update(Math.round(percent), 100),
-  );
-  downloading.stop();
+  const bar = progressBar("Downloading");
+  let isSaid = false;
+  const onDownload = (name: string, percent: number) => {
+    if (!isSaid) log(`Downloading the model ${name} from the hub into models/cache, once.`);
+    isSaid = true;
+    bar.update(Math.round(percent), 100);
+  };
+  const model = await findModel(join(ROOT, "models"), process.env["SHORTLIST_MODEL"], onDownload);
+  bar.stop();
   const embedder = await startEmbedder(model, { template: VIEW_TEMPLATE });
   const service = createService({ store, embedder, config: () => config });
   const principal = () => localPrincipal(config.ceiling);

@@ -27,6 +27,8 @@ export interface Store {
   catalogs(): CatalogSummary[];
   /** The given revision, or the live one; undefined where there is none. */
   revision(catalog: string, revision?: number): StoredRevision | undefined;
+  /** Writes tools ahead of a commit, so that a large one is short. Harmless where none follows. */
+  saveTools(tools: readonly ToolSpec[]): void;
   /** Makes the entries the catalog's live revision, all or nothing, and gives its number. */
   commit(catalog: string, fingerprint: string, entries: readonly Entry[], kept: number): number;
   /** The vectors held of these texts under the fingerprint. @throws where a stored vector fails its check */

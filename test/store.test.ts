@@ -73,6 +73,15 @@ describe("the store", () => {
     expect(store.commit("c", "model", entries("d"), 2)).toBe(4);
   });
 
+  it("commits a tool that was written ahead, also where a prune has taken it since", () => {
+    const ahead = entries("ahead");
+    store.saveTools(ahead.map((entry) => entry.tool));
+    for (const name of ["a", "b"]) store.commit("d", "model", entries(name), 1);
+    expect(raw<{ n: number }>("SELECT count(*) AS n FROM tools").n).toBe(1);
+    store.commit("c", "model", ahead, KEPT);
+    expect(namesOf()).toEqual(["ahead"]);
+  });
+
   it("gives a vector back bit for bit, under its own fingerprint only", () => {
     const inside = new Float32Array([9, 0.1, -0.2, 0.3, 1e-30]).subarray(1);
     store.saveVectors("model", [["text", inside]]);

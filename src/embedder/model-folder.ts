@@ -16,12 +16,12 @@ export interface ModelFolder {
 
 /**
  * The model that `SHORTLIST_MODEL` names: a folder, or a model on the hub, which is downloaded
- * once into `models/cache`. Without it the model in `models/`, and nothing touches the network.
+ * once into `models/cache`; `onDownload` hears of it first with 0 percent. Without it the model in `models/`, and nothing touches the network.
  */
 export async function findModel(
   modelsPath: string,
   named: string | undefined,
-  onDownload: (file: string, percent: number) => void,
+  onDownload: (model: string, percent: number) => void,
 ): Promise<ModelFolder> {
   if (named === undefined || named === "") {
     return requireWhole({ name: DEFAULT_MODEL, path: join(modelsPath, DEFAULT_MODEL) });
@@ -37,13 +37,14 @@ export async function findModel(
 async function download(
   folder: ModelFolder,
   cachePath: string,
-  onDownload: (file: string, percent: number) => void,
+  onDownload: (model: string, percent: number) => void,
 ): Promise<void> {
+  onDownload(folder.name, 0);
   const { AutoModel, AutoTokenizer, env } = await import("@xenova/transformers");
   env.cacheDir = cachePath;
   env.allowLocalModels = false;
   const progress_callback = (event: { status: string; file?: string; progress?: number }) => {
-    if (event.status === "progress") onDownload(event.file ?? folder.name, event.progress ?? 0);
+    if (event.status === "progress") onDownload(folder.name, event.progress ?? 0);
   };
   try {
     await AutoTokenizer.from_pretrained(folder.name, { progress_callback });

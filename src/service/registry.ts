@@ -19,6 +19,8 @@ export interface Report {
 }
 
 const REGISTRY_SOURCE = "registry";
+/** Tools written a turn of the event loop. */
+const TOOLS_A_TURN = 1_000;
 /** Reads and writes of a catalog's tools. Every write is a job and makes one new revision, or none. */
 export class Registry {
   readonly #live: LiveCatalogs;
@@ -205,6 +207,7 @@ export class Registry {
       !stored ||
       stored.fingerprint !== fingerprint ||
       report.added + report.changed + report.removed > 0;
+    if (isChanged) await this.#saveTools(entries);
     const embedded = await embedMissing(entries, this.#store, this.#embedder, work);
     let revision = stored?.revision ?? 0;
     if (isChanged) {
@@ -220,6 +223,13 @@ export class Registry {
     }
     work.progress(entries.length, entries.length);
     return { embedded, revision, report };
+  }
+
+  async #saveTools(entries: readonly Entry[]): Promise<void> {
+    for (let at = 0; at < entries.length; at += TOOLS_A_TURN) {
+      this.#store.saveTools(entries.slice(at, at + TOOLS_A_TURN).map(({ tool }) => tool));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /** Waits for a job and turns its failure into the caller's error. */

@@ -8,7 +8,6 @@ import type { CatalogSummary, Entry, Store, StoredRevision } from "../store.ts";
 import type { ToolSpec } from "../tool.ts";
 import { migrate } from "./migrations.ts";
 
-/** Rows of the largest IN list that one statement takes. */
 const hash16 = (text: string) => createHash("sha256").update(text).digest().subarray(0, 16);
 
 /** SQLite in the folder, created where absent. WAL, and `synchronous=FULL`: acknowledged means on disk. */
@@ -77,8 +76,19 @@ export function openStore(folder: string): Store {
   );
   const removeSuite = db.prepare(`DELETE FROM suites WHERE name = ?`);
 
+  // A tool is written once and known by its object after that: a commit only has to name it.
+  const hashes = new WeakMap<ToolSpec, Buffer>();
+  const saveTools = db.transaction((tools: readonly ToolSpec[]): void => {
+    for (const tool of tools) {
+      const spec = JSON.stringify(tool);
+      const hash = hash16(spec);
+      insertTool.run(hash, spec);
+      hashes.set(tool, hash);
+    }
+  });
   const commit = db.transaction(
     (catalog: string, fingerprint: string, entries: readonly Entry[], kept: number): number => {
+      saveTools(entries.flatMap(({ tool }) => (hashes.has(tool) ? [] : [tool])));
       const revision = selectLast.get(catalog)!.last + 1;
       const id = insertRevision.run(
         catalog,
@@ -87,10 +97,10 @@ export function openStore(folder: string): Store {
         new Date().toISOString(),
       ).lastInsertRowid;
       for (const { tool, source } of entries) {
-        const spec = JSON.stringify(tool);
-        const hash = hash16(spec);
-        insertTool.run(hash, spec);
-        insertEntry.run(id, source, hash);
+        const name = () => insertEntry.run(id, source, hashes.get(tool)).changes === 1;
+        if (name()) continue;
+        saveTools([tool]); // pruned since it was written ahead
+        name();
       }
       setLive.run(catalog, id);
       if (pruneRevisions.run(catalog, revision - kept).changes > 0) pruneTools.run();
@@ -124,6 +134,7 @@ export function openStore(folder: string): Store {
         }
       );
     },
+    saveTools: (tools) => saveTools.immediate(tools),
     commit: (...args) => commit.immediate(...args),
     vectors(fingerprint, texts) {
       const found = new Map<string, Float32Array>();

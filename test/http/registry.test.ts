@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Json, type RunningService, runService } from "../running-service.ts";
 import { tool } from "../tool-factory.ts";
@@ -94,6 +95,48 @@ describe("PUT /v1/catalogs/{c}/tools", () => {
       "wait_for_event",
       "no_applicable_tool",
     ]);
+  });
+
+  it("lets no tool become a control, whatever it claims (invariant 4)", async () => {
+    const claims = fc.record({
+      name: fc.constantFrom(
+        "ask_user",
+        "wait_for_event",
+        "no_applicable_tool",
+        "Ask_User",
+        "other",
+      ),
+      family: fc.constantFrom("control", "Control", "repository"),
+      effect: fc.constantFrom("none" as const, "destructive" as const),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(claims, { selector: ({ name }) => name }),
+        async (claimed) => {
+          await running.put("claims", [
+            tool({ name: "honest" }),
+            ...claimed.map((claim) => tool({ ...claim, purpose: "Impostor." })),
+          ]);
+          const nothing = {
+            allowed_families: [],
+            max_effect: "destructive",
+            allow_open_world: true,
+          };
+          const { body } = await running.request("POST", "/v1/catalogs/claims/query", {
+            query: "impostor",
+            policy: nothing,
+            format: "toolspec",
+          });
+          expect(body.tools.map(({ name }: Json) => name)).toEqual([
+            "ask_user",
+            "wait_for_event",
+            "no_applicable_tool",
+          ]);
+          expect(JSON.stringify(body.definitions)).not.toContain("Impostor");
+        },
+      ),
+      { numRuns: 15 },
+    );
   });
 
   it("is refused whole where no tool is valid", async () => {
@@ -219,73 +262,5 @@ describe("GET …/tools", () => {
     }
     expect(seen).toEqual(["t0", "t1", "t2", "t3", "t4", "t5", "t6"]);
     expect((await running.request("GET", "/v1/catalogs/paged/tools?limit=0")).status).toBe(422);
-  });
-});
-
-describe("jobs", () => {
-  const slow = (catalog: string) =>
-    running.request(
-      "PUT",
-      `/v1/catalogs/${catalog}/tools`,
-      Array.from({ length: 3_000 }, (_, i) =>
-        tool({ name: `t${i}`, purpose: `Purpose ${i} of ${catalog}.` }),
-      ),
-    );
-
-  it("tell their progress by server-sent events, and where they left off", async () => {
-    const { body } = await slow("events");
-    const response = await fetch(`${running.url}/v1/jobs/${body.job.id}/events`);
-    expect(response.headers.get("content-type")).toContain("text/event-stream");
-    const events = (await response.text())
-      .trim()
-      .split("\n\n")
-      .map((event) =>
-        Object.fromEntries(event.split("\n").map((line) => line.split(/: (.*)/s).slice(0, 2))),
-      );
-    expect(events.length).toBeGreaterThan(3);
-    expect(new Set(events.slice(0, -1).map(({ event }) => event))).toEqual(new Set(["progress"]));
-    expect(events.at(-1)!.event).toBe("done");
-    expect(JSON.parse(events.at(-1)!.data)).toMatchObject({
-      state: "succeeded",
-      done: 3_000,
-      total: 3_000,
-    });
-    const dones = events.map(({ data }) => JSON.parse(data).done);
-    expect(dones).toEqual(dones.toSorted((a, b) => a - b));
-    const again = await fetch(`${running.url}/v1/jobs/${body.job.id}/events`, {
-      headers: { "last-event-id": events.at(-2)!.id },
-    });
-    expect((await again.text()).match(/^event:/gm)).toHaveLength(1);
-  });
-
-  it("can be cancelled, and then change nothing; queries go on meanwhile", async () => {
-    await running.put("calm", [tool({ name: "a" })]);
-    const { body } = await slow("calm");
-    expect(
-      (await running.request("POST", "/v1/catalogs/calm/query", { query: "x" })).body.revision,
-    ).toBe(1);
-    expect((await running.request("DELETE", `/v1/jobs/${body.job.id}`)).status).toBe(202);
-    expect((await running.ended(body.job)).state).toBe("cancelled");
-    expect(await namesOf("calm")).toEqual(["a"]);
-    expect((await running.request("DELETE", `/v1/jobs/${body.job.id}`)).body.code).toBe(
-      "job_finished",
-    );
-  });
-
-  it("are listed, and unknown ones are unknown", async () => {
-    expect((await running.request("GET", "/v1/jobs")).body.jobs.length).toBeGreaterThan(5);
-    expect((await running.request("GET", "/v1/jobs/none")).body.code).toBe("unknown_job");
-    expect((await running.request("GET", "/v1/jobs/none/events")).status).toBe(404);
-  });
-
-  it("reindex embeds nothing where nothing changed", async () => {
-    await running.put("again", [tool({ name: "a" })]);
-    const { body } = await running.request("POST", "/v1/catalogs/again/reindex");
-    expect(await running.ended(body.job)).toMatchObject({
-      state: "succeeded",
-      embedded: 0,
-      revision: 1,
-      report: { unchanged: 1 },
-    });
   });
 });
