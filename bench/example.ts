@@ -34,7 +34,13 @@ const principal = localPrincipal(config.ceiling);
 const embedder = await startEmbedder(await findModel("models", undefined, () => {}), {
   template: VIEW_TEMPLATE,
 });
-const service = createService({ store: openStore(folder), embedder, config: () => config });
+const service = createService({
+  store: openStore(folder),
+  embedder,
+  config: () => config,
+  folder,
+  onError: console.error,
+});
 
 const tools = JSON.parse(readFileSync("data/registry.json", "utf8")) as unknown[];
 const cases = JSON.parse(readFileSync("data/cases.json", "utf8")) as RoutingCase[];

@@ -1,5 +1,5 @@
 // Retrieval quality on labelled suites: npm run bench:public -- --dir ../shared/suites [--suite NAME] [--arms hybrid]
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
@@ -16,6 +16,7 @@ import type { RoutingCase } from "../src/routing.ts";
 import { buildSnapshot, type Snapshot } from "../src/snapshot.ts";
 import { openStore, type Store } from "../src/store.ts";
 import type { ToolSpec } from "../src/tool.ts";
+import { linesOf, suitesIn, vectorsOf } from "./vectors.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -39,25 +40,12 @@ interface Row {
   all10: number | null;
 }
 
-const lines = (path: string) => readFileSync(path, "utf8").split("\n").filter(Boolean);
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-async function vectorsOf(
-  embedder: Embedder,
-  store: Store,
-  texts: string[],
-): Promise<Map<string, Float32Array>> {
-  const known = store.vectors(embedder.fingerprint, texts);
-  const missing = [...new Set(texts)].filter((text) => !known.has(text));
-  const fresh: [string, Float32Array][] = [];
-  await embedder.embedAll(missing, (index, vector) => fresh.push([missing[index]!, vector]));
-  store.saveVectors(embedder.fingerprint, fresh);
-  for (const [text, vector] of fresh) known.set(text, vector);
-  return known;
-}
-
 async function load(embedder: Embedder, store: Store, folder: string): Promise<Snapshot> {
-  const tools = lines(join(folder, "registry.ndjson")).map((line) => JSON.parse(line) as ToolSpec);
+  const tools = linesOf(join(folder, "registry.ndjson")).map(
+    (line) => JSON.parse(line) as ToolSpec,
+  );
   const vectors = await vectorsOf(
     embedder,
     store,
@@ -128,12 +116,11 @@ if (!existsSync(options.dir)) {
   });
   const store = openStore("var/bench");
   const rows: Row[] = [];
-  for (const suite of readdirSync(options.dir).toSorted()) {
+  for (const suite of suitesIn(options.dir)) {
     const folder = join(options.dir, suite);
-    if (!existsSync(join(folder, "cases.ndjson")) || (options.suite && options.suite !== suite))
-      continue;
+    if (options.suite && options.suite !== suite) continue;
     const snapshot = await load(embedder, store, folder);
-    const cases = lines(join(folder, "cases.ndjson")).map(
+    const cases = linesOf(join(folder, "cases.ndjson")).map(
       (line) => JSON.parse(line) as RoutingCase,
     );
     const vectors = await vectorsOf(

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { type Fault, ShortlistError } from "./errors.ts";
 import { EVERYTHING, ExposurePolicy, isValidControl } from "./exposure.ts";
+import { GRAPH_ROWS_MIN } from "./vector-index.ts";
 import { checkShape, ToolSpec, validateTool } from "./tool.ts";
 
 const positive = (description: string, fallback: number) =>
@@ -14,6 +15,8 @@ const LIMITS = {
   traces_max: 2_000,
   revisions_kept: 10,
 };
+
+const PLANNER = { graph_rows_min: GRAPH_ROWS_MIN };
 
 /** `shortlist.config.json`: the only place where authority comes from. No route writes it. */
 const ConfigFile = Type.Object(
@@ -27,6 +30,14 @@ const ConfigFile = Type.Object(
       minProperties: 1,
     }),
     trusted_controls: Type.Array(ToolSpec),
+    planner: Type.Optional(
+      Type.Object(
+        {
+          graph_rows_min: positive("Rows from which a catalog gets an HNSW graph.", GRAPH_ROWS_MIN),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     limits: Type.Optional(
       Type.Object(
         {
@@ -52,6 +63,7 @@ export interface Config {
   ceiling: ExposurePolicy;
   phases: ReadonlyMap<string, ExposurePolicy>;
   controls: readonly ToolSpec[];
+  planner: typeof PLANNER;
   limits: typeof LIMITS;
 }
 
@@ -76,6 +88,7 @@ export function loadConfig(path: string): Config {
     ceiling: file.ceiling ?? EVERYTHING,
     phases: new Map(Object.entries(file.phases)),
     controls: file.trusted_controls,
+    planner: { ...PLANNER, ...file.planner },
     limits: { ...LIMITS, ...file.limits },
   };
 }

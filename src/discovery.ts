@@ -3,6 +3,7 @@ import { fillFairly, type Part } from "./discovery/fair-fill.ts";
 import { namesIn } from "./discovery/exact-name.ts";
 import { type Eligible, expose, type ExposurePolicy, type Facts } from "./exposure.ts";
 import type { Snapshot, View } from "./snapshot.ts";
+import type { Plan } from "./vector-index.ts";
 
 export { lexicalText, primaryText, VIEW_TEMPLATE, viewsOf } from "./discovery/views.ts";
 export type { Ablation } from "./discovery/arms.ts";
@@ -21,6 +22,8 @@ export interface Question {
   /** Ordinary tools wanted, 1 to `K_MAX`. */
   k: number;
   arms?: Ablation;
+  /** Forces a plan: for tests and benchmarks that must reach it. */
+  plan?: Plan | undefined;
   /** The asks of a request that has several, each with its unit vector; else none. */
   parts: readonly Part[];
 }
@@ -38,7 +41,7 @@ export interface ToolTrace {
 }
 
 interface Trace {
-  plan: "exact" | "hnsw" | "none";
+  plan: Plan | "none";
   arms: Ablation;
   /** The asks that were retrieved on their own. */
   parts: string[];
@@ -68,7 +71,7 @@ export function discover(snapshot: Snapshot, question: Question): Discovered {
     retrieved,
     ...decide(eligible.count),
     trace: {
-      plan: arms ? snapshot.dense.plan : "none",
+      plan: arms ? arms.plan : "none",
       arms: question.arms ?? "hybrid",
       parts: question.parts.map(({ text }) => text),
       tools: arms ? tracesOf(snapshot, arms, retrieved) : [],
@@ -111,17 +114,17 @@ function search(
       return row !== undefined && isEligible(eligible, row) ? [row] : [];
     }),
   );
-  const { query, vector, k, arms = "hybrid", parts } = question;
+  const { query, vector, k, arms = "hybrid", parts, plan } = question;
   // The parts first: an index's scores are valid until its next search, and the trace reads the whole's.
   const ofParts = parts.map((part) =>
     searchArms(
       snapshot,
-      { query: part.text, vector: part.vector, named, k, arms },
+      { query: part.text, vector: part.vector, named, k, arms, plan },
       eligible,
     ).scored.slice(0, k),
   );
   const rows = ofParts.flatMap((scored) => scored.map(({ row }) => row));
-  const whole = searchArms(snapshot, { query, vector, named, k, arms }, eligible, [
+  const whole = searchArms(snapshot, { query, vector, named, k, arms, plan }, eligible, [
     ...also,
     ...rows,
   ]);

@@ -126,6 +126,12 @@ export const ERRORS = {
     title: "The content type is not supported",
     remedy: "Send application/json or application/x-ndjson.",
   },
+  plan_unavailable: {
+    status: 409,
+    title: "The plan cannot be forced",
+    remedy:
+      "Wait until the catalog's graph is built, lower `planner.graph_rows_min`, or leave `plan` out.",
+  },
   job_finished: {
     status: 409,
     title: "The job has already ended",

@@ -24,13 +24,18 @@ function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
+function logError(error: unknown): void {
+  log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
 /** Everything that one process holds: configuration, store, encoder and the service over them. */
 async function assemble() {
   const configPath =
     process.env["SHORTLIST_CONFIG"] ??
     [resolve("shortlist.config.json"), join(ROOT, "shortlist.config.json")].find(existsSync)!;
   let config: Config = loadConfig(configPath);
-  const store = openStore(process.env["SHORTLIST_DATA"] ?? resolve("var"));
+  const folder = process.env["SHORTLIST_DATA"] ?? resolve("var");
+  const store = openStore(folder);
   const bar = progressBar("Downloading");
   let isSaid = false;
   const onDownload = (name: string, percent: number) => {
@@ -41,7 +46,13 @@ async function assemble() {
   const model = await findModel(join(ROOT, "models"), process.env["SHORTLIST_MODEL"], onDownload);
   bar.stop();
   const embedder = await startEmbedder(model, { template: VIEW_TEMPLATE });
-  const service = createService({ store, embedder, config: () => config });
+  const service = createService({
+    store,
+    embedder,
+    config: () => config,
+    folder,
+    onError: logError,
+  });
   const principal = () => localPrincipal(config.ceiling);
 
   return {

@@ -4,6 +4,7 @@ import { Jobs } from "./job.ts";
 import { Asks } from "./service/ask.ts";
 import { Bench } from "./service/bench.ts";
 import { Explanations } from "./service/explain.ts";
+import { Graphs } from "./service/graphs.ts";
 import { LiveCatalogs } from "./service/live-catalogs.ts";
 import { Queries } from "./service/query.ts";
 import { Registry } from "./service/registry.ts";
@@ -20,11 +21,20 @@ export type { Report } from "./service/registry.ts";
 export type Service = ReturnType<typeof createService>;
 
 /** Composes the use cases; `load` then brings the store's catalogs to life. */
-export function createService(parts: { store: Store; embedder: Embedder; config: () => Config }) {
-  const { store, embedder, config } = parts;
+export function createService(parts: {
+  store: Store;
+  embedder: Embedder;
+  config: () => Config;
+  /** Where graphs are kept; the store's own folder. */
+  folder: string;
+  /** Faults of background work that no caller waits for. */
+  onError: (error: unknown) => void;
+}) {
+  const { store, embedder, config, folder, onError } = parts;
   const metrics = telemetry();
   const jobs = new Jobs(({ kind, state }) => metrics.jobs.inc({ kind, state }));
-  const live = new LiveCatalogs(store, embedder, config, metrics);
+  const graphs = new Graphs(folder, embedder, () => config().planner.graph_rows_min, onError);
+  const live = new LiveCatalogs(store, embedder, config, metrics, graphs);
   const asks = new Asks(live, embedder, config);
   const suites = new Suites(store, config);
   const registry = new Registry(live, store, embedder, jobs, config);
@@ -42,6 +52,7 @@ export function createService(parts: { store: Store; embedder: Embedder; config:
     reload: () => live.reload(),
     async close(): Promise<void> {
       await jobs.close();
+      await graphs.close();
       await embedder.close();
       store.close();
     },

@@ -1,7 +1,7 @@
 import { type Block, blocksOf, compareRows } from "./exposure.ts";
 import { lexicalIndex, type LexicalIndex } from "./lexical-index.ts";
 import type { ToolSpec } from "./tool.ts";
-import { allocateRows, exactIndex, type VectorIndex } from "./vector-index.ts";
+import { allocateRows, exactIndex, type Rows, type VectorIndex } from "./vector-index.ts";
 
 /** One text of a tool that is embedded. */
 export interface View {
@@ -27,7 +27,11 @@ export interface Snapshot {
   /** Rows whose tool has a precondition, ascending. */
   readonly conditional: readonly number[];
   readonly viewOf: (viewRow: number) => View;
+  readonly viewStarts: Uint32Array;
+  readonly rows: Rows;
   readonly dense: VectorIndex;
+  /** The approximate index, where the revision is large enough and its graph is ready. */
+  readonly hnsw?: VectorIndex;
   readonly lexical: LexicalIndex;
 }
 
@@ -68,6 +72,8 @@ export async function buildSnapshot(input: {
     blocks: blocksOf(tools),
     conditional: tools.flatMap((tool, row) => (tool.precondition ? [row] : [])),
     viewOf: (viewRow) => views[viewRow]!,
+    viewStarts,
+    rows,
     dense: exactIndex({ rows, starts: viewStarts }),
     lexical: await lexicalIndex(documents, turn),
   };

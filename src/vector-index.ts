@@ -2,7 +2,10 @@ import type { RowRange } from "./rows.ts";
 import type { Rows } from "./vector-index/rows.ts";
 
 export { exactIndex } from "./vector-index/exact.ts";
-export { allocateRows } from "./vector-index/rows.ts";
+export { Graph } from "./vector-index/graph.ts";
+export { hnswIndex } from "./vector-index/hnsw.ts";
+export { GRAPH_ROWS_MIN, type Plan, planned } from "./vector-index/planner.ts";
+export { allocateRows, type Rows } from "./vector-index/rows.ts";
 
 /**
  * What a search may touch: tools by number, as ascending disjoint half-open ranges, less the
@@ -30,6 +33,8 @@ export interface VectorIndex {
    * first, ties by number; fewer where fewer are allowed.
    */
   nearest(vector: Float32Array, count: number, allowed: Allowed): Neighbour[];
+  /** Rows of the allowed ranges; single excluded tools are not taken off. */
+  rowsIn(allowed: Allowed): number;
   /** One tool, scored as `nearest` scores it. */
   best(vector: Float32Array, tool: number): Neighbour;
 }

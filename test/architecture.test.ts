@@ -43,7 +43,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   telemetry: [],
   // The type of the trusted configuration; the service never reads the file.
   service: [...MIDDLE, "config"],
-  config: ["errors", "exposure", "tool"],
+  // The default of `planner.graph_rows_min` is the crossover's.
+  config: ["errors", "exposure", "tool", "vector-index"],
   // Edges: contracts, errors and the service's type.
   http: ["errors", "tool", "exposure", "routing", "job", "access", "service"],
   cli: ["errors", "job", "access", "service"],

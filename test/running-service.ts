@@ -48,7 +48,13 @@ export async function runService(
     template: VIEW_TEMPLATE,
     indexLanes: 1,
   });
-  const service = createService({ store: openStore(folder), embedder, config: () => config });
+  const service = createService({
+    store: openStore(folder),
+    embedder,
+    config: () => config,
+    folder,
+    onError: console.error,
+  });
   const principal = over.principal?.(config) ?? localPrincipal(config.ceiling);
   const server = httpServer({
     service,

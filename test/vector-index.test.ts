@@ -1,172 +1,50 @@
-import fc from "fast-check";
-import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
 import wabt from "wabt";
-import {
-  type Allowed,
-  allocateRows,
-  exactIndex,
-  type VectorIndex,
-  type Views,
-} from "../src/vector-index.ts";
+import { allocateRows, exactIndex, Graph, hnswIndex, type Views } from "../src/vector-index.ts";
+import { choosePlan, GRAPH_ROWS_MIN, planned } from "../src/vector-index/planner.ts";
 import { SCAN_WASM } from "../src/vector-index/scan-wasm.ts";
+import { contract, randomOf, viewsOf } from "./vector-index/contract.ts";
 
-const DIMENSION = 16;
-
-/** A deterministic generator: the same seed, the same vectors. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0 || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32 - 0.5;
-  };
-}
-
-function unit(random: () => number): number[] {
-  const vector = Array.from({ length: DIMENSION }, random);
-  const norm = Math.hypot(...vector);
-  return vector.map((value) => value / norm);
-}
-
-function viewsFrom(vectors: number[][], starts: Uint32Array): Views {
-  const rows = allocateRows(vectors.length, DIMENSION);
-  vectors.forEach((vector, row) => rows.vectors.set(vector, row * DIMENSION));
-  return { rows, starts };
-}
-
-function viewsOf(viewsByTool: readonly number[], random: () => number): Views {
-  const starts = Uint32Array.from([0, ...viewsByTool]);
-  for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
-  return viewsFrom(
-    Array.from({ length: starts.at(-1)! }, () => unit(random)),
-    starts,
-  );
-}
-
-/** Every allowed tool's best cosine, best first: the oracle. */
-function oracle(
-  { rows: { vectors }, starts }: Views,
-  query: Float32Array,
-  allowed: Allowed,
-): { tool: number; score: number }[] {
-  return allowed.ranges
-    .flatMap(({ start, end }) => Array.from({ length: end - start }, (_, i) => start + i))
-    .filter((tool) => !allowed.excluded.has(tool))
-    .map((tool) => {
-      let score = -Infinity;
-      for (let row = starts[tool]!; row < starts[tool + 1]!; row++) {
-        score = Math.max(
-          score,
-          query.reduce((sum, value, i) => sum + value * vectors[row * DIMENSION + i]!, 0),
-        );
-      }
-      return { tool, score };
-    })
-    .toSorted((a, b) => b.score - a.score || a.tool - b.tool);
-}
-
-/** What every index promises; each implementation runs it. */
-function contract(name: string, build: (views: Views) => VectorIndex): void {
-  describe(`${name}: the contract of a vector index`, () => {
-    const cases = fc.record({
-      seed: fc.integer({ min: 1, max: 2 ** 31 }),
-      viewsByTool: fc.array(fc.integer({ min: 1, max: 5 }), {
-        minLength: 1,
-        maxLength: 300,
-        size: "max",
-      }),
-      cuts: fc.array(fc.nat(300), { maxLength: 6 }),
-      excludeEvery: fc.integer({ min: 2, max: 9 }),
-      count: fc.integer({ min: 1, max: 40 }),
-    });
-
-    it("finds the allowed tools whose best view is nearest, whatever the ranges", () => {
-      fc.assert(
-        fc.property(cases, ({ seed, viewsByTool, cuts, excludeEvery, count }) => {
-          const random = randomOf(seed);
-          const views = viewsOf(viewsByTool, random);
-          const tools = viewsByTool.length;
-          const edges = [...new Set([0, ...cuts.map((cut) => cut % (tools + 1)), tools])].toSorted(
-            (a, b) => a - b,
-          );
-          const ranges = edges
-            .slice(1)
-            .flatMap((end, i) => (i % 2 === 0 ? [{ start: edges[i]!, end }] : []));
-          const excluded = new Set(
-            Array.from({ length: tools }, (_, i) => i).filter((i) => i % excludeEvery === 0),
-          );
-          const query = Float32Array.from(unit(random));
-          const expected = oracle(views, query, { ranges, excluded }).slice(0, count);
-          const found = build(views).nearest(query, count, { ranges, excluded });
-          expect(found.map(({ tool }) => tool)).toEqual(expected.map(({ tool }) => tool));
-          found.forEach(({ score }, i) => expect(score).toBeCloseTo(expected[i]!.score, 5));
-        }),
-        { numRuns: 60 },
-      );
-    });
-
-    it("yields distinct tools where one tool's many views crowd the query", () => {
-      const at = (angle: number) => [
-        Math.cos(angle),
-        Math.sin(angle),
-        ...Array.from({ length: 14 }, () => 0),
-      ];
-      const crowd = Array.from({ length: 400 }, () => at(0));
-      const others = Array.from({ length: 50 }, (_, i) => at(0.5 + i / 100));
-      const starts = Uint32Array.from([0, 400, ...others.map((_, i) => 401 + i)]);
-      const index = build(viewsFrom([...crowd, ...others], starts));
-      const everything = { ranges: [{ start: 0, end: 51 }], excluded: new Set<number>() };
-      const found = index.nearest(Float32Array.from(at(0)), 10, everything);
-      expect(found.map(({ tool }) => tool)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    });
-
-    it("reads a query that lies inside a larger buffer", () => {
-      const random = randomOf(7);
-      const views = viewsOf(
-        Array.from({ length: 500 }, () => 1),
-        random,
-      );
-      const query = Float32Array.from(unit(random));
-      const padded = new Float32Array(DIMENSION + 5);
-      padded.set(query, 5);
-      const allowed = { ranges: [{ start: 100, end: 500 }], excluded: new Set<number>() };
-      const index = build(views);
-      expect(index.nearest(padded.subarray(5), 20, allowed)).toEqual(
-        index.nearest(query, 20, allowed),
-      );
-      expect(index.nearest(query, 20, allowed).map(({ tool }) => tool)).toEqual(
-        oracle(views, query, allowed)
-          .slice(0, 20)
-          .map(({ tool }) => tool),
-      );
-    });
-
-    it("scores one tool as it ranks it", () => {
-      const random = randomOf(9);
-      const index = build(viewsOf([2, 3, 1, 4], random));
-      const query = Float32Array.from(unit(random));
-      for (const neighbour of index.nearest(query, 4, {
-        ranges: [{ start: 0, end: 4 }],
-        excluded: new Set(),
-      })) {
-        expect(index.best(query, neighbour.tool)).toEqual(neighbour);
-      }
-    });
-
-    it("finds nothing where nothing is allowed", () => {
-      const index = build(viewsOf([1, 1], randomOf(1)));
-      const query = Float32Array.from(unit(randomOf(2)));
-      expect(index.nearest(query, 10, { ranges: [], excluded: new Set() })).toEqual([]);
-      expect(
-        index.nearest(query, 10, { ranges: [{ start: 0, end: 2 }], excluded: new Set([0, 1]) }),
-      ).toEqual([]);
-    });
-  });
-}
+const keysOf = ({ rows }: Views) => Array.from({ length: rows.count }, (_, row) => `key ${row}`);
 
 contract("exact", exactIndex);
+contract(
+  "hnsw",
+  async (views) => {
+    const graph = Graph.empty(views.rows.dimension);
+    await graph.add(views.rows, keysOf(views));
+    return hnswIndex(graph, views, exactIndex(views), keysOf(views));
+  },
+  0.98,
+);
+
+describe("the planner", () => {
+  it("scans few rows, and walks the graph where there are many and most are allowed", () => {
+    expect(choosePlan(1_000, 1_000_000, true)).toBe("exact");
+    expect(choosePlan(10_000, 10_000, false)).toBe("exact");
+    expect(choosePlan(100_000, 100_000, false)).toBe("hnsw");
+    expect(choosePlan(50_000, 100_000, true)).toBe("hnsw");
+    expect(choosePlan(10_000, 100_000, true)).toBe("exact");
+  });
+
+  it("has a graph built no earlier than it would be used", () => {
+    expect(choosePlan(GRAPH_ROWS_MIN - 1, GRAPH_ROWS_MIN - 1, false)).toBe("exact");
+    expect(choosePlan(GRAPH_ROWS_MIN + 1, GRAPH_ROWS_MIN + 1, false)).toBe("hnsw");
+  });
+
+  it("obeys who forces it, as far as there is a graph", async () => {
+    const views = viewsOf([1, 1, 1], randomOf(3));
+    const exact = exactIndex(views);
+    const graph = Graph.empty(views.rows.dimension);
+    await graph.add(views.rows, keysOf(views));
+    const hnsw = hnswIndex(graph, views, exact, keysOf(views));
+    const allowed = { ranges: [{ start: 0, end: 3 }], excluded: new Set<number>() };
+    expect(planned(exact, hnsw, allowed, undefined).plan).toBe("exact");
+    expect(planned(exact, hnsw, allowed, "hnsw").plan).toBe("hnsw");
+    expect(planned(exact, undefined, allowed, "hnsw").plan).toBe("exact");
+  });
+});
 
 describe("the kernel", () => {
   it("is assembled from its source", async () => {

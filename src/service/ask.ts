@@ -24,6 +24,11 @@ export const ASKED = {
       description: "Ordinary tools wanted.",
     }),
   ),
+  plan: Type.Optional(
+    Type.Union([Type.Literal("exact"), Type.Literal("hnsw")], {
+      description: "Forces a search plan; for tests and benchmarks.",
+    }),
+  ),
   revision: Type.Optional(Type.Integer({ minimum: 1, description: "Pins a revision." })),
 };
 const Asked = Type.Object(ASKED);
@@ -61,8 +66,19 @@ export class Asks {
     const { vector, parts, intents } = await this.encode(query);
     const encode_ms = performance.now() - startedAt;
     const snapshot = await this.#live.pinned(principal, catalog, request.revision);
-    const { facts = {}, k = K_DEFAULT } = request;
-    return { snapshot, question: { query, vector, parts, policy, facts, k }, intents, encode_ms };
+    const { facts = {}, k = K_DEFAULT, plan } = request;
+    if (plan === "hnsw" && !snapshot.hnsw) {
+      throw new ShortlistError(
+        "plan_unavailable",
+        `Catalog ${catalog} has no graph at revision ${snapshot.revision}.`,
+      );
+    }
+    return {
+      snapshot,
+      question: { query, vector, parts, policy, facts, k, plan },
+      intents,
+      encode_ms,
+    };
   }
 
   /** A request's vector and those of its asks, where it has several. */

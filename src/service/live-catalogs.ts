@@ -7,6 +7,7 @@ import { ShortlistError } from "../errors.ts";
 import { buildSnapshot, type Snapshot } from "../snapshot.ts";
 import type { Entry, Store } from "../store.ts";
 import type { Telemetry } from "../telemetry.ts";
+import type { Graphs } from "./graphs.ts";
 import { isReserved } from "./admission.ts";
 
 const PINNED_MAX = 2;
@@ -21,12 +22,20 @@ export class LiveCatalogs {
   readonly #embedder: Embedder;
   readonly #config: () => Config;
   readonly #telemetry: Telemetry;
+  readonly #graphs: Graphs;
 
-  constructor(store: Store, embedder: Embedder, config: () => Config, telemetry: Telemetry) {
+  constructor(
+    store: Store,
+    embedder: Embedder,
+    config: () => Config,
+    telemetry: Telemetry,
+    graphs: Graphs,
+  ) {
     this.#store = store;
     this.#embedder = embedder;
     this.#config = config;
     this.#telemetry = telemetry;
+    this.#graphs = graphs;
   }
 
   /** Every catalog's live revision from the store. @throws ShortlistError `invalid_model` where one was embedded with another model */
@@ -125,6 +134,10 @@ export class LiveCatalogs {
 
   install(snapshot: Snapshot): void {
     this.#live.set(snapshot.catalog, snapshot);
+    this.#graphs.follow(snapshot, (searchable) => {
+      if (this.#live.get(snapshot.catalog) === snapshot)
+        this.#live.set(snapshot.catalog, searchable);
+    });
     this.#telemetry.tools.set({ catalog: snapshot.catalog }, snapshot.tools.length);
     this.#telemetry.revision.set({ catalog: snapshot.catalog }, snapshot.revision);
   }

@@ -13,6 +13,8 @@ export function exactIndex({ rows, starts }: Views): VectorIndex {
   return {
     plan: "exact",
     size: rows.count,
+    rowsIn: ({ ranges }) =>
+      ranges.reduce((sum, { start, end }) => sum + starts[end]! - starts[start]!, 0),
 
     nearest(vector, count, { ranges, excluded }: Allowed) {
       const scan = rows.scanner(vector);
