@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { localPrincipal } from "../src/access.ts";
+import { readCalibration } from "../src/calibration.ts";
 import { loadConfig } from "../src/config.ts";
 import { VIEW_TEMPLATE } from "../src/discovery.ts";
 import { findModel, startEmbedder } from "../src/embedder.ts";
@@ -31,10 +32,12 @@ const percent = (rate: number | null | undefined) =>
 const folder = mkdtempSync(join(tmpdir(), "shortlist-bench-"));
 const config = loadConfig("shortlist.config.json");
 const principal = localPrincipal(config.ceiling);
-const embedder = await startEmbedder(await findModel("models", undefined, () => {}), {
+const model = await findModel("models", undefined, () => {});
+const embedder = await startEmbedder(model, {
   template: VIEW_TEMPLATE,
 });
 const service = createService({
+  calibration: readCalibration(model.path),
   store: openStore(folder),
   embedder,
   config: () => config,

@@ -1,22 +1,13 @@
-// Retrieval quality on labelled suites: npm run bench:public -- --dir ../shared/suites [--suite NAME] [--arms hybrid]
+// Retrieval quality on labelled suites: npm run bench:public -- --dir ../shared/suites [--suite NAME] [--arms hybrid] [--whole] [--ablate] [--json]
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import {
-  type Ablation,
-  discover,
-  intentsOf,
-  lexicalText,
-  VIEW_TEMPLATE,
-  viewsOf,
-} from "../src/discovery.ts";
+import { matchOf, readCalibration } from "../src/calibration.ts";
+import { type Ablation, discover, type Question, VIEW_TEMPLATE } from "../src/discovery.ts";
 import { type Embedder, findModel, startEmbedder } from "../src/embedder.ts";
-import { EVERYTHING } from "../src/exposure.ts";
-import type { RoutingCase } from "../src/routing.ts";
-import { buildSnapshot, type Snapshot } from "../src/snapshot.ts";
 import { openStore, type Store } from "../src/store.ts";
-import type { ToolSpec } from "../src/tool.ts";
-import { linesOf, suitesIn, vectorsOf } from "./vectors.ts";
+import { type LoadedSuite, loadExample, loadSuite, questionOf } from "./suite.ts";
+import { suitesIn } from "./vectors.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -24,68 +15,40 @@ const { values: options } = parseArgs({
     suite: { type: "string" },
     arms: { type: "string", default: "hybrid" },
     whole: { type: "boolean", default: false },
+    ablate: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
 const K = 10;
-const partsOf = (goal: string) => (options.whole ? [] : intentsOf(goal).parts);
+/** Abstention suites measure the floor, not retrieval: they stay out of the average, as in the model card. */
+const ABSTENTION = "bfcl_irrelevance";
 
-interface Row {
+const METRICS = ["r1", "r5", "r10", "ndcg10", "all10"] as const;
+type Rates = Record<(typeof METRICS)[number], number | null>;
+interface Row extends Rates {
   suite: string;
   cases: number;
-  r1: number;
-  r5: number;
-  r10: number;
-  ndcg10: number;
-  all10: number | null;
 }
 
-const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: number[]) =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-async function load(embedder: Embedder, store: Store, folder: string): Promise<Snapshot> {
-  const tools = linesOf(join(folder, "registry.ndjson")).map(
-    (line) => JSON.parse(line) as ToolSpec,
-  );
-  const vectors = await vectorsOf(
-    embedder,
-    store,
-    tools.flatMap((tool) => viewsOf(tool).map(({ text }) => text)),
-  );
-  return buildSnapshot({
-    catalog: folder,
-    revision: 1,
-    tools,
-    dimension: embedder.dimension,
-    describe: (tool) => ({ views: viewsOf(tool), document: lexicalText(tool) }),
-    vectorOf: (text) => vectors.get(text)!,
-  });
-}
-
+/** How one suite does where the questions are changed so. */
 function score(
-  snapshot: Snapshot,
-  cases: RoutingCase[],
-  vectors: Map<string, Float32Array>,
+  { snapshot, cases, vectors }: LoadedSuite,
   suite: string,
+  change: (question: Question) => Question,
 ): Row {
   const answerable = cases.filter(({ acceptable }) =>
     acceptable.some((name) => snapshot.rowOf.has(name)),
   );
   const ranks = answerable.map((item) => {
-    const found = discover(snapshot, {
-      query: item.goal,
-      vector: vectors.get(item.goal)!,
-      policy: item.policy ?? EVERYTHING,
-      facts: item.facts ?? {},
-      k: K,
-      arms: options.arms as Ablation,
-      parts: partsOf(item.goal).map((text) => ({ text, vector: vectors.get(text)! })),
-    });
-    const hits = found.retrieved.map(({ row }) =>
-      item.acceptable.includes(snapshot.tools[row]!.name),
-    );
+    const right = item.acceptable.filter((name) => snapshot.rowOf.has(name));
+    const found = discover(snapshot, change({ ...questionOf(item, vectors), k: K }));
+    const hits = found.retrieved.map(({ tool }) => right.includes(tool.name));
     const gain = hits.reduce((sum, hit, i) => sum + Number(hit) / Math.log2(i + 2), 0);
-    const ideal = item.acceptable.slice(0, K).reduce((sum, _, i) => sum + 1 / Math.log2(i + 2), 0);
-    return { item, hits, ndcg: gain / ideal };
+    const ideal = right.slice(0, K).reduce((sum, _, i) => sum + 1 / Math.log2(i + 2), 0);
+    return { item, right, hits, ndcg: gain / ideal };
   });
   const within = (k: number) =>
     mean(ranks.map(({ hits }) => Number(hits.slice(0, k).includes(true))));
@@ -97,15 +60,48 @@ function score(
     r5: within(5),
     r10: within(10),
     ndcg10: mean(ranks.map(({ ndcg }) => ndcg)),
-    all10:
-      several.length === 0
-        ? null
-        : mean(
-            several.map(({ item, hits }) =>
-              Number(hits.filter(Boolean).length === item.acceptable.length),
-            ),
-          ),
+    all10: mean(
+      several.map(({ item, hits }) =>
+        Number(hits.filter(Boolean).length === item.acceptable.length),
+      ),
+    ),
   };
+}
+
+function macroOf(rows: Row[]): Rates {
+  const counted = rows.filter(({ suite }) => suite !== ABSTENTION);
+  return Object.fromEntries(
+    METRICS.map((metric) => [metric, mean(counted.flatMap((row) => row[metric] ?? []))]),
+  ) as Rates;
+}
+
+const cells = (rates: Rates) => METRICS.map((metric) => rates[metric]?.toFixed(3) ?? "     ");
+
+/** Each mechanism switched off in turn: macro averages over the suites, and the example. */
+async function ablate(embedder: Embedder, store: Store, suites: Map<string, LoadedSuite>) {
+  const calibration = readCalibration("models/shortlist-minilm-1");
+  const match = calibration && matchOf(calibration);
+  const example = await loadExample(embedder, store, false);
+  const bare = await loadExample(embedder, store, true);
+  const variants: [string, (question: Question) => Question, LoadedSuite?][] = [
+    ["everything", (question) => question],
+    ["without the lexical arm", (question) => ({ ...question, arms: "dense" })],
+    ["without the dense arm", (question) => ({ ...question, arms: "lexical" })],
+    ["without splitting", (question) => ({ ...question, parts: [] })],
+    ["without exact names", (q) => ({ ...q, without: new Set(["exact_names"] as const) })],
+    ["without contrast", (q) => ({ ...q, without: new Set(["contrast"] as const) })],
+    ["without use_when and example views", (question) => question, bare],
+    ["with the match floor", (question) => ({ ...question, match })],
+  ];
+  const rows = variants.map(([name, change, other]) => ({
+    variant: name,
+    macro: macroOf([...suites].map(([suite, loaded]) => score(loaded, suite, change))),
+    example: score(other ?? example, "example", change),
+  }));
+  if (options.json) return console.log(JSON.stringify(rows, null, 2));
+  console.log(`\n${"".padEnd(36)}macro: ${METRICS.join("  ")}         example, the same`);
+  for (const { variant, macro, example: own } of rows)
+    console.log([variant.padEnd(36), ...cells(macro), "    ", ...cells(own)].join("  "));
 }
 
 if (!existsSync(options.dir)) {
@@ -115,44 +111,23 @@ if (!existsSync(options.dir)) {
     template: VIEW_TEMPLATE,
   });
   const store = openStore("var/bench");
-  const rows: Row[] = [];
+  const suites = new Map<string, LoadedSuite>();
   for (const suite of suitesIn(options.dir)) {
-    const folder = join(options.dir, suite);
     if (options.suite && options.suite !== suite) continue;
-    const snapshot = await load(embedder, store, folder);
-    const cases = linesOf(join(folder, "cases.ndjson")).map(
-      (line) => JSON.parse(line) as RoutingCase,
-    );
-    const vectors = await vectorsOf(
-      embedder,
-      store,
-      cases.flatMap(({ goal }) => [goal, ...partsOf(goal)]),
-    );
-    rows.push(score(snapshot, cases, vectors, suite));
-    if (!options.json) {
-      const row = rows.at(-1)!;
-      const cells = [row.r1, row.r5, row.r10, row.ndcg10, row.all10].map((value) =>
-        value === null ? "" : value.toFixed(3),
-      );
-      console.log([suite.padEnd(18), String(row.cases).padStart(5), ...cells].join("  "));
-    }
+    suites.set(suite, await loadSuite(embedder, store, join(options.dir, suite)));
   }
-  // Abstention suites measure the floor, not retrieval: they stay out of the average, as in the model card.
-  const counted = rows.filter(({ suite }) => suite !== "bfcl_irrelevance");
-  const macro = {
-    r1: mean(counted.map(({ r1 }) => r1)),
-    r5: mean(counted.map(({ r5 }) => r5)),
-    r10: mean(counted.map(({ r10 }) => r10)),
-    ndcg10: mean(counted.map(({ ndcg10 }) => ndcg10)),
-    all10: mean(counted.flatMap(({ all10 }) => (all10 === null ? [] : [all10]))),
-  };
-  if (options.json) console.log(JSON.stringify({ arms: options.arms, rows, macro }, null, 2));
-  else
-    console.log(
-      ["macro".padEnd(18), "     ", ...Object.values(macro).map((value) => value.toFixed(3))].join(
-        "  ",
-      ),
-    );
+  const arms = options.arms as Ablation;
+  const rows = Array.from(suites, ([suite, loaded]) =>
+    score(loaded, suite, (q) => ({ ...q, arms, parts: options.whole ? [] : q.parts })),
+  );
+  const macro = macroOf(rows);
+  if (options.json && !options.ablate) console.log(JSON.stringify({ arms, rows, macro }, null, 2));
+  if (!options.json) {
+    for (const row of rows)
+      console.log([row.suite.padEnd(18), String(row.cases).padStart(5), ...cells(row)].join("  "));
+    console.log(["macro".padEnd(18), "     ", ...cells(macro)].join("  "));
+  }
+  if (options.ablate) await ablate(embedder, store, suites);
   await embedder.close();
   store.close();
 }

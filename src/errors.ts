@@ -55,6 +55,11 @@ export const ERRORS = {
     title: "The suite has no cases",
     remedy: "Send at least one labelled case.",
   },
+  too_few_cases: {
+    status: 422,
+    title: "The suite is too small to fit a calibration",
+    remedy: "Send more labelled cases, or keep the model's own calibration.",
+  },
   unknown_route: {
     status: 404,
     title: "There is no such route",

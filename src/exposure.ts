@@ -199,7 +199,7 @@ export function factsNamed(schema: unknown): Set<string> {
 /** What a policy and the facts leave: the funnel's second stage. */
 export interface Eligible {
   ranges: RowRange[];
-  /** Rows inside the ranges that an unmet precondition hides. */
+  /** Rows inside the ranges that an unmet precondition hides, or that the caller does not want. */
   excluded: Set<number>;
   count: number;
 }
@@ -209,6 +209,7 @@ export function expose(
   rows: { tools: readonly ToolSpec[]; blocks: readonly Block[]; conditional: readonly number[] },
   policy: ExposurePolicy,
   facts: Facts,
+  unwanted: readonly number[] = [],
 ): Eligible {
   const ranges = eligibleRanges(policy, rows.blocks);
   const inside = (row: number) => ranges.some(({ start, end }) => row >= start && row < end);
@@ -217,6 +218,7 @@ export function expose(
       (row) => inside(row) && !preconditionMet(rows.tools[row]!.precondition!, facts),
     ),
   );
+  for (const row of unwanted) if (inside(row)) excluded.add(row);
   const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0) - excluded.size;
   return { ranges, excluded, count };
 }

@@ -5,6 +5,7 @@ import type { Principal } from "./access.ts";
 import { ShortlistError } from "./errors.ts";
 import { benchRoutes } from "./http/bench-routes.ts";
 import { catalogRoutes } from "./http/catalog-routes.ts";
+import { funnelRoutes } from "./http/funnel-routes.ts";
 import { DOCS_PAGE, DOCS_SCRIPT, docsAsset, errorsPage } from "./http/docs.ts";
 import { jobRoutes } from "./http/job-routes.ts";
 import { openapi } from "./http/openapi.ts";
@@ -27,7 +28,7 @@ export function httpServer(options: HttpOptions): Server {
 
 function httpApp({ service, principal, version, isReady, onError }: HttpOptions): Hono {
   const app = new Hono();
-  const routes = [...catalogRoutes(service), ...jobRoutes(service), ...benchRoutes(service)];
+  const routes = [catalogRoutes, funnelRoutes, jobRoutes, benchRoutes].flatMap((of) => of(service));
   const document = openapi(routes, version);
 
   const paths = [...new Set(routes.map(({ path }) => path))].map((path) => ({

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { localPrincipal } from "./access.ts";
+import { readCalibration } from "./calibration.ts";
 import { follow, readList, type Runtime, runCli } from "./cli.ts";
 import { progressBar } from "./cli/progress.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -47,6 +48,7 @@ async function assemble() {
   bar.stop();
   const embedder = await startEmbedder(model, { template: VIEW_TEMPLATE });
   const service = createService({
+    calibration: readCalibration(model.path),
     store,
     embedder,
     config: () => config,

@@ -1,4 +1,7 @@
+import { tokensIn } from "./render/tokens.ts";
 import type { JsonSchema, ToolSpec } from "./tool.ts";
+
+export { tokensIn } from "./render/tokens.ts";
 
 /** The shapes in which providers take tool definitions. */
 export const FORMATS = ["toolspec", "openai", "anthropic", "mcp"] as const;
@@ -45,6 +48,15 @@ export function render(tool: ToolSpec, format: Format): Record<string, unknown> 
       };
   }
 }
+
+/** Tokens of the rendered definition, estimated once a tool and format. */
+export function tokensOf(tool: ToolSpec, format: Format): number {
+  let known = counted.get(tool);
+  if (!known) counted.set(tool, (known = {}));
+  return (known[format] ??= tokensIn(JSON.stringify(render(tool, format))));
+}
+
+const counted = new WeakMap<ToolSpec, Partial<Record<Format, number>>>();
 
 /** Purpose, then when to use it and when not: a description discriminates by its contrast (seed 000, section 1). */
 function describe(tool: ToolSpec): string {

@@ -13,6 +13,8 @@ export interface View {
 export interface Row {
   tool: ToolSpec;
   views: readonly View[];
+  /** Sentences that speak against the tool, embedded but never matched. */
+  contrasts: readonly string[];
   /** What lexical search reads. */
   document: string;
 }
@@ -29,6 +31,8 @@ export interface Snapshot {
   readonly viewOf: (viewRow: number) => View;
   readonly viewStarts: Uint32Array;
   readonly rows: Rows;
+  /** The tool's avoid_when sentences: tool `t` has the rows `starts[t] … starts[t + 1]`. */
+  readonly contrast: { texts: readonly string[]; starts: Uint32Array; rows: Rows };
   readonly dense: VectorIndex;
   /** The approximate index, where the revision is large enough and its graph is ready. */
   readonly hnsw?: VectorIndex;
@@ -44,7 +48,7 @@ export async function buildSnapshot(input: {
   revision: number;
   tools: readonly ToolSpec[];
   dimension: number;
-  describe(tool: ToolSpec): Omit<Row, "tool">;
+  describe(tool: ToolSpec): Row;
   vectorOf(text: string): Float32Array;
 }): Promise<Snapshot> {
   const { catalog, revision, dimension } = input;
@@ -52,18 +56,26 @@ export async function buildSnapshot(input: {
   const documents: string[] = [];
   const views: View[] = [];
   const viewStarts = new Uint32Array(tools.length + 1);
+  const contrasts: string[] = [];
+  const contrastStarts = new Uint32Array(tools.length + 1);
   for (const [row, tool] of tools.entries()) {
     const described = input.describe(tool);
     documents.push(described.document);
     views.push(...described.views);
     viewStarts[row + 1] = views.length;
+    contrasts.push(...described.contrasts);
+    contrastStarts[row + 1] = contrasts.length;
     if (row % ROWS_A_TURN === 0) await turn();
   }
-  const rows = allocateRows(views.length, dimension);
-  for (const [index, view] of views.entries()) {
-    rows.vectors.set(input.vectorOf(view.text), index * dimension);
-    if (index % (ROWS_A_TURN * 4) === 0) await turn();
-  }
+  const rowsOf = async (texts: readonly string[]): Promise<Rows> => {
+    const rows = allocateRows(texts.length, dimension);
+    for (const [index, text] of texts.entries()) {
+      rows.vectors.set(input.vectorOf(text), index * dimension);
+      if (index % (ROWS_A_TURN * 4) === 0) await turn();
+    }
+    return rows;
+  };
+  const rows = await rowsOf(views.map(({ text }) => text));
   return {
     catalog,
     revision,
@@ -74,6 +86,7 @@ export async function buildSnapshot(input: {
     viewOf: (viewRow) => views[viewRow]!,
     viewStarts,
     rows,
+    contrast: { texts: contrasts, starts: contrastStarts, rows: await rowsOf(contrasts) },
     dense: exactIndex({ rows, starts: viewStarts }),
     lexical: await lexicalIndex(documents, turn),
   };

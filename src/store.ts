@@ -1,3 +1,4 @@
+import type { Calibration } from "./calibration.ts";
 import type { RoutingCase } from "./routing.ts";
 import type { ToolSpec } from "./tool.ts";
 
@@ -41,5 +42,9 @@ export interface Store {
   suites(): { name: string; cases: number }[];
   saveSuite(name: string, cases: readonly RoutingCase[]): void;
   deleteSuite(name: string): boolean;
+  /** The catalogs' own calibrations under the model. */
+  calibrations(fingerprint: string): Map<string, Calibration>;
+  saveCalibration(catalog: string, calibration: Calibration): void;
+  deleteCalibration(catalog: string, fingerprint: string): void;
   close(): void;
 }

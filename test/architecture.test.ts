@@ -17,6 +17,7 @@ const MIDDLE = [
   ...PORTS,
   "snapshot",
   "discovery",
+  "calibration",
   "routing",
   "job",
   "access",
@@ -35,19 +36,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   snapshot: [...PORTS, "exposure", "tool"],
   // Exposure's eligible rows are discovery's input; the snapshot is laid out by it.
   discovery: ["snapshot", "render", "exposure", "tool", ...PORTS],
+  calibration: ["discovery", "errors", "tool"],
   // A case may carry a policy of its own.
   routing: ["tool", "errors", "exposure"],
   job: ["errors"],
   access: ["exposure"],
-  store: ["tool", "routing", "errors"],
+  store: ["tool", "routing", "errors", "calibration"],
   telemetry: [],
   // The type of the trusted configuration; the service never reads the file.
   service: [...MIDDLE, "config"],
   // The default of `planner.graph_rows_min` is the crossover's.
   config: ["errors", "exposure", "tool", "vector-index"],
   // Edges: contracts, errors and the service's type.
-  http: ["errors", "tool", "exposure", "routing", "job", "access", "service"],
-  cli: ["errors", "job", "access", "service"],
+  http: ["errors", "tool", "calibration", "exposure", "routing", "job", "access", "service"],
+  cli: ["errors", "job", "access", "service", "calibration", "routing"],
   main: [...MIDDLE, "service", "config", "http", "cli"],
 };
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { localPrincipal, type Principal } from "../src/access.ts";
+import { readCalibration } from "../src/calibration.ts";
 import { type Config, loadConfig } from "../src/config.ts";
 import { VIEW_TEMPLATE } from "../src/discovery.ts";
 import { findModel, startEmbedder } from "../src/embedder.ts";
@@ -44,11 +45,13 @@ export async function runService(
   const folder = mkdtempSync(join(tmpdir(), "shortlist-"));
   const loaded = loadConfig("shortlist.config.json");
   const config = over.config?.(loaded) ?? loaded;
-  const embedder = await startEmbedder(await findModel("models", undefined, () => {}), {
+  const model = await findModel("models", undefined, () => {});
+  const embedder = await startEmbedder(model, {
     template: VIEW_TEMPLATE,
     indexLanes: 1,
   });
   const service = createService({
+    calibration: readCalibration(model.path),
     store: openStore(folder),
     embedder,
     config: () => config,

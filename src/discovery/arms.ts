@@ -1,6 +1,7 @@
 import type { LexicalScores } from "../lexical-index.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { type Allowed, type Neighbour, type Plan, planned } from "../vector-index.ts";
+import { against, type Contrast } from "./contrast.ts";
 
 /** Weight and saturation of the lexical arm: `cosine + 0.6 * b / (b + 40)`. The card has 0.5; 0.6 is
  * better by 0.002 macro nDCG@10 and 0.005 all@10, any weight from 0.3 to 0.8 within 0.005. */
@@ -19,10 +20,17 @@ export interface Scored {
   view: number;
   bm25: number;
   exact_name: boolean;
+  /** The avoid_when that cost it rank. */
+  contrast?: Contrast;
+}
+
+/** The lexical share of a score before its weight, 0 to 1. */
+export function saturated(bm25: number): number {
+  return bm25 / (bm25 + LEXICAL_HALF);
 }
 
 /** More than any fused score can make up for. */
-const EXACT_NAME_BONUS = 2;
+export const EXACT_NAME_BONUS = 2;
 
 export interface Arms {
   plan: Plan;
@@ -36,6 +44,9 @@ export interface Arms {
 }
 
 export type Ablation = "hybrid" | "dense" | "lexical";
+
+/** What an ablation may leave out beside an arm. */
+export type Mechanism = "contrast" | "exact_names";
 
 /**
  * The `k` allowed tools with the highest fused score, exactly: a tool outside the dense candidates
@@ -51,6 +62,7 @@ export function searchArms(
     k: number;
     arms: Ablation;
     plan: Plan | undefined;
+    without: ReadonlySet<Mechanism>;
   },
   allowed: Allowed,
   also: readonly number[] = [],
@@ -72,7 +84,7 @@ export function searchArms(
     const exact_name = named.has(row);
     const score =
       (arms === "lexical" ? 0 : cosine) +
-      (LEXICAL_WEIGHT * bm25) / (bm25 + LEXICAL_HALF) +
+      LEXICAL_WEIGHT * saturated(bm25) +
       (exact_name ? EXACT_NAME_BONUS : 0);
     return { row, view, cosine, bm25, exact_name, score };
   };
@@ -90,9 +102,20 @@ export function searchArms(
   for (const row of named) add(row);
   for (const row of also) add(row);
 
+  const scored = [...byRow.values()].toSorted(bestFirst(snapshot));
+  if (arms !== "lexical" && !question.without.has("contrast")) {
+    const judged = scored.slice(0, Math.max(CANDIDATES_MIN, 2 * k));
+    for (const found of [...judged, ...also.map((row) => byRow.get(row)!)]) {
+      if (found.contrast) continue;
+      const contrast = against(snapshot, vector, found);
+      if (contrast) Object.assign(found, { contrast, score: found.score - contrast.penalty });
+    }
+    scored.sort(bestFirst(snapshot));
+  }
+
   return {
     plan,
-    scored: [...byRow.values()].toSorted(bestFirst(snapshot)),
+    scored,
     dense_ms: denseAt - startedAt,
     lexical_ms: performance.now() - denseAt,
     denseRanks(rows) {

@@ -21,14 +21,14 @@ export function fillFairly(
   k: number,
   order: (a: Scored, b: Scored) => number,
 ): Scored[] {
-  const best = new Map<number, number>();
+  const best = new Map(whole.map((found) => [found.row, found]));
   for (const scored of parts) {
-    for (const { row, score } of scored)
-      best.set(row, Math.max(best.get(row) ?? -Infinity, score - PART_PENALTY));
+    for (const found of scored) {
+      const score = found.score - PART_PENALTY;
+      if (score > best.get(found.row)!.score) best.set(found.row, { ...found, score });
+    }
   }
-  const ranked = whole
-    .map((found) => ({ ...found, score: Math.max(found.score, best.get(found.row) ?? -Infinity) }))
-    .toSorted(order);
+  const ranked = [...best.values()].toSorted(order);
   const share = Math.max(1, Math.floor(k / (2 * parts.length)));
   const due = new Set(parts.flatMap((scored) => scored.slice(0, share).map(({ row }) => row)));
   const missed = ranked.slice(k).filter(({ row }) => due.has(row));

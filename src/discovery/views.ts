@@ -1,5 +1,6 @@
-import type { View } from "../snapshot.ts";
+import type { Row, View } from "../snapshot.ts";
 import type { ToolSpec } from "../tool.ts";
+import { contrastsOf } from "./contrast.ts";
 
 /** Identifies how a tool becomes text; part of the model's fingerprint, since vectors depend on it. */
 export const VIEW_TEMPLATE = "{family}: {name}. {purpose} Inputs: {a}, {b}, {c}";
@@ -8,7 +9,22 @@ const PURPOSE_CHARACTERS_MAX = 400;
 const INPUTS_MAX = 16;
 const VIEWS_MAX = 16;
 
-/** The texts of a tool that are embedded: the primary view that the model was trained on, then sentences alone. */
+/** A tool with all that discovery reads of it. */
+export function rowOf(tool: ToolSpec): Row {
+  return {
+    tool,
+    views: viewsOf(tool),
+    contrasts: contrastsOf(tool),
+    document: lexicalText(tool),
+  };
+}
+
+/** Every text of the tool that needs a vector. */
+export function textsOf(tool: ToolSpec): string[] {
+  return [...viewsOf(tool).map(({ text }) => text), ...contrastsOf(tool)];
+}
+
+/** The views of a tool: the primary view that the model was trained on, then sentences alone. */
 export function viewsOf(tool: ToolSpec): View[] {
   const views: View[] = [
     { kind: "primary", text: primaryText(tool) },

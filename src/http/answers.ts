@@ -61,10 +61,8 @@ export { Job as JobView };
 export const JobAnswer = Type.Object({ job: Job });
 export const JobList = Type.Object({ jobs: Type.Array(Job) });
 
-export const QueryAnswer = Type.Object({
+const Shown = {
   trace_id: Type.String(),
-  catalog: Type.String(),
-  revision: Type.Integer(),
   decision: Type.Union(["none", "sole", "choose"].map((decision) => Type.Literal(decision))),
   decision_reason: Type.String(),
   effective_policy: ExposurePolicy,
@@ -81,6 +79,12 @@ export const QueryAnswer = Type.Object({
       { description: "Only where the request asks for several things; `used` is capped." },
     ),
   ),
+  tokens: Type.Optional(
+    Type.Object(
+      { budget: Type.Integer(), used: Type.Integer() },
+      { description: "Only with a token_budget: what the ordinary tools' definitions take." },
+    ),
+  ),
   tools: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -89,10 +93,29 @@ export const QueryAnswer = Type.Object({
       effect: Type.Union(EFFECTS.map((effect) => Type.Literal(effect))),
       open_world: Type.Boolean(),
       score: Nullable("Orders the tools; null for a control."),
+      probability: Nullable(
+        "That the tool is acceptable; null for a control and without a calibration.",
+      ),
+      kept: Type.Optional(Type.Boolean({ description: "Named in `keep`." })),
+      catalog: Type.Optional(Type.String({ description: "Where several were asked." })),
+      tool: Type.Optional(Type.String({ description: "Its name in its catalog." })),
     }),
   ),
   definitions: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
-  trace: Type.Optional(Type.Object({}, { additionalProperties: true })),
+};
+const Trace = Type.Object({}, { additionalProperties: true });
+
+export const QueryAnswer = Type.Object({
+  catalog: Type.String(),
+  revision: Type.Integer(),
+  ...Shown,
+  trace: Type.Optional(Trace),
+});
+
+export const ManyQueryAnswer = Type.Object({
+  catalogs: Type.Array(Type.Object({ catalog: Type.String(), revision: Type.Integer() })),
+  ...Shown,
+  traces: Type.Optional(Type.Array(Type.Object({ catalog: Type.String(), trace: Trace }))),
 });
 
 export const ExplainAnswer = Type.Object({

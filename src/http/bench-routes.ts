@@ -70,13 +70,5 @@ export function benchRoutes(service: Service): Route[] {
       answers: { 200: { description: "Rates, each conditioned on the stage before it." } },
       handle: ({ c, principal, param }) => c.json(service.bench.get(principal, param("bench"))),
     },
-    {
-      method: "get",
-      path: "/v1/traces/{trace}",
-      tag: "funnel",
-      summary: "A recent decision: what was visible, and why",
-      answers: { 200: { description: "The trace." } },
-      handle: ({ c, principal, param }) => c.json(service.queries.trace(principal, param("trace"))),
-    },
   ];
 }

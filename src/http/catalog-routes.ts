@@ -1,17 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { ShortlistError } from "../errors.ts";
-import { ExplainRequest, QueryRequest, type Service } from "../service.ts";
+import type { Service } from "../service.ts";
 import { ToolSpec } from "../tool.ts";
 import { readJson, readList } from "./body.ts";
-import { ifMatchOf, requireShape, type Route } from "./route.ts";
-import {
-  CatalogList,
-  ExplainAnswer,
-  JobAnswer,
-  QueryAnswer,
-  ToolAnswer,
-  ToolPage,
-} from "./answers.ts";
+import { ifMatchOf, type Route } from "./route.ts";
+import { CatalogList, JobAnswer, ToolAnswer, ToolPage } from "./answers.ts";
 
 const LIST_TYPES = ["application/json", "application/x-ndjson"];
 const PAGE_DEFAULT = 100;
@@ -27,32 +20,6 @@ export function catalogRoutes(service: Service): Route[] {
       summary: "The catalogs with their live revisions",
       answers: { 200: { description: "The catalogs.", schema: CatalogList } },
       handle: ({ c, principal }) => c.json({ catalogs: service.registry.catalogs(principal) }),
-    },
-    {
-      method: "post",
-      path: "/v1/catalogs/{catalog}/query",
-      tag: "funnel",
-      summary: "The tools an agent may choose from this turn",
-      body: QueryRequest,
-      answers: { 200: { description: "The visible set.", schema: QueryAnswer } },
-      async handle({ c, principal, param }) {
-        const request = requireShape<QueryRequest>(QueryRequest, await readJson(c, limit()));
-        return c.json(await service.queries.query(principal, param("catalog"), request));
-      },
-    },
-    {
-      method: "post",
-      path: "/v1/catalogs/{catalog}/explain",
-      tag: "funnel",
-      summary: "Where a named tool fell out, and what would show it",
-      body: ExplainRequest,
-      answers: {
-        200: { description: "The tool's way through the funnel.", schema: ExplainAnswer },
-      },
-      async handle({ c, principal, param }) {
-        const request = requireShape<ExplainRequest>(ExplainRequest, await readJson(c, limit()));
-        return c.json(await service.explanations.explain(principal, param("catalog"), request));
-      },
     },
     {
       method: "get",

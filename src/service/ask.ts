@@ -1,16 +1,25 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
-import { intentsOf, K_DEFAULT, K_MAX, type Question } from "../discovery.ts";
+import { intentsOf, K_DEFAULT, K_MAX, type Part, type Question } from "../discovery.ts";
 import type { Embedder } from "../embedder.ts";
 import { ShortlistError } from "../errors.ts";
 import { ExposurePolicy, intersect } from "../exposure.ts";
+import { type Format, FORMATS } from "../render.ts";
 import type { Snapshot } from "../snapshot.ts";
+import type { Calibrations } from "./calibrations.ts";
+import { conversationOf, Messages } from "./conversation.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
+
+const Names = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 1_000, description }),
+  );
 
 /** What every question to the funnel may say. */
 export const ASKED = {
-  query: Type.String({ description: "The user's request, as it is." }),
+  query: Type.Optional(Type.String({ description: "The user's request, as it is." })),
+  messages: Type.Optional(Messages),
   phase: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   policy: Type.Optional(ExposurePolicy),
   facts: Type.Optional(
@@ -21,7 +30,30 @@ export const ASKED = {
       minimum: 1,
       maximum: K_MAX,
       default: K_DEFAULT,
-      description: "Ordinary tools wanted.",
+      description: `Ordinary tools wanted; ${K_MAX} at most, and so many where only a token_budget is given.`,
+    }),
+  ),
+  token_budget: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10_000_000,
+      description: "Tokens that the ordinary tools' definitions may take, estimated in `format`.",
+    }),
+  ),
+  format: Type.Optional(
+    Type.Union(
+      FORMATS.map((format) => Type.Literal(format)),
+      { description: "The shape of `definitions`; none without it, and a budget counts openai's." },
+    ),
+  ),
+  keep: Names("Tools that stay visible while they are eligible; they count in k."),
+  exclude: Names("Tools that are not wanted."),
+  floor: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        "Probability that the best tool must have; the calibration's own where left out.",
     }),
   ),
   plan: Type.Optional(
@@ -38,8 +70,8 @@ type Asked = Static<typeof Asked>;
 export interface Prepared {
   snapshot: Snapshot;
   question: Question;
-  /** Asks found in the request, before the cap. */
-  intents: number;
+  /** Asks in the request: found, and used after the cap. */
+  intents: { found: number; used: number };
   /** Milliseconds that the encoder took, its queue included. */
   encode_ms: number;
 }
@@ -48,47 +80,65 @@ export interface Prepared {
 export class Asks {
   readonly #live: LiveCatalogs;
   readonly #embedder: Embedder;
+  readonly #calibrations: Calibrations;
   readonly #config: () => Config;
 
-  constructor(live: LiveCatalogs, embedder: Embedder, config: () => Config) {
+  constructor(
+    live: LiveCatalogs,
+    embedder: Embedder,
+    calibrations: Calibrations,
+    config: () => Config,
+  ) {
     this.#live = live;
     this.#embedder = embedder;
+    this.#calibrations = calibrations;
     this.#config = config;
   }
 
-  /** @throws ShortlistError `unknown_catalog`, `unknown_phase`, `invalid_query`, `revision_gone`, `unknown_revision` */
+  /** @throws ShortlistError `unknown_catalog`, `unknown_phase`, `invalid_request`, `invalid_query`, `revision_gone`, `unknown_revision` */
   async prepare(principal: Principal, catalog: string, request: Asked): Promise<Prepared> {
     this.#live.get(principal, catalog);
     const policy = this.effectivePolicy(principal, request);
-    const { query } = request;
-    this.#requireQuery(query);
+    const { query, context } = conversationOf(request, this.#config().limits.query_characters_max);
+    const { token_budget, format = "openai", keep = [], exclude = [], facts = {}, plan } = request;
+    const k = request.k ?? (token_budget === undefined ? K_DEFAULT : K_MAX);
+    requireKept(keep, k);
     const startedAt = performance.now();
-    const { vector, parts, intents } = await this.encode(query);
+    const { vector, parts, intents } = await this.encode(query, context);
     const encode_ms = performance.now() - startedAt;
     const snapshot = await this.#live.pinned(principal, catalog, request.revision);
-    const { facts = {}, k = K_DEFAULT, plan } = request;
     if (plan === "hnsw" && !snapshot.hnsw) {
       throw new ShortlistError(
         "plan_unavailable",
         `Catalog ${catalog} has no graph at revision ${snapshot.revision}.`,
       );
     }
+    const budget = budgetOf(token_budget, format);
+    const match = this.matchOf(catalog, request.floor);
     return {
       snapshot,
-      question: { query, vector, parts, policy, facts, k, plan },
+      question: { query, vector, parts, policy, facts, k, plan, keep, exclude, budget, match },
       intents,
       encode_ms,
     };
   }
 
-  /** A request's vector and those of its asks, where it has several. */
-  async encode(query: string) {
-    const { parts: texts, found } = intentsOf(query);
+  /** The catalog's calibration, with the request's floor where it gives one. */
+  matchOf(catalog: string, floor: number | undefined): Question["match"] {
+    const match = this.#calibrations.matchOf(catalog);
+    return match && floor !== undefined ? { ...match, floor } : match;
+  }
+
+  /** A request's vector, turned towards what was said before, and those of its asks, where it has several. */
+  async encode(query: string, context?: string) {
+    const { parts: asks, found } = intentsOf(query);
+    const texts = [query, ...(context === undefined ? [] : [context])];
     const vectors = await Promise.all(
-      [query, ...texts].map((text) => this.#embedder.embedQuery(text)),
+      [...texts, ...asks].map((text) => this.#embedder.embedQuery(text)),
     );
-    const parts = texts.map((text, i) => ({ text, vector: vectors[i + 1]! }));
-    return { vector: vectors[0]!, parts, intents: found };
+    const parts = asks.map((text, i): Part => ({ text, vector: vectors[texts.length + i]! }));
+    const vector = context === undefined ? vectors[0]! : turned(vectors[0]!, vectors[1]!);
+    return { vector, parts, intents: { found, used: asks.length } };
   }
 
   /** The policy that a request gets: its phase or the default, narrowed by its own policy and the ceiling. */
@@ -112,18 +162,26 @@ export class Asks {
       principal.ceiling,
     );
   }
+}
 
-  #requireQuery(query: string): void {
-    const { query_characters_max: max } = this.#config().limits;
-    const message =
-      query.trim() === ""
-        ? "is empty"
-        : query.length > max
-          ? `has ${query.length} characters, more than ${max}`
-          : "";
-    if (message)
-      throw new ShortlistError("invalid_query", `The query ${message}.`, [
-        { pointer: "/query", message },
-      ]);
-  }
+/** How much earlier turns weigh beside the last: enough to carry a vague one ("the other one too"). */
+const CONTEXT_WEIGHT = 0.3;
+
+function turned(vector: Float32Array, context: Float32Array): Float32Array {
+  const sum = vector.map((value, i) => value + CONTEXT_WEIGHT * context[i]!);
+  const norm = Math.hypot(...sum);
+  return sum.map((value) => value / norm);
+}
+
+export function budgetOf(
+  tokens: number | undefined,
+  format: Format = "openai",
+): Question["budget"] {
+  return tokens === undefined ? undefined : { tokens, format };
+}
+
+function requireKept(keep: readonly string[], k: number): void {
+  if (keep.length <= k) return;
+  const message = `names ${keep.length} tools, more than the k of ${k}`;
+  throw new ShortlistError("invalid_request", `keep ${message}.`, [{ pointer: "/keep", message }]);
 }

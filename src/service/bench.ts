@@ -2,34 +2,30 @@ import { type Static, Type } from "@sinclair/typebox";
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
-import { discover, K_MAX } from "../discovery.ts";
+import { discover, type Found, K_MAX, type Match } from "../discovery.ts";
 import { ShortlistError } from "../errors.ts";
 import { hiddenBy } from "../exposure.ts";
 import type { Job, Jobs, Work } from "../job.ts";
-import {
-  ABSTAIN,
-  checkSuite,
-  latencyOf,
-  measure,
-  RoutingCase,
-  type RoutingRecord,
-} from "../routing.ts";
+import { ABSTAIN, latencyOf, measure, type RoutingCase, type RoutingRecord } from "../routing.ts";
+import { tokensOf } from "../render.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
-import type { Asks } from "./ask.ts";
-import type { Suites } from "./suites.ts";
+import { type Asks, budgetOf } from "./ask.ts";
+import { LABELLED, type Suites } from "./suites.ts";
 
 export const BenchRequest = Type.Object(
   {
     catalog: Type.String({ minLength: 1, maxLength: 64 }),
-    suite: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-    cases: Type.Optional(Type.Array(RoutingCase, { description: "In place of a stored suite." })),
+    ...LABELLED,
     k: Type.Optional(
       Type.Array(Type.Integer({ minimum: 1, maximum: K_MAX }), {
         minItems: 1,
         maxItems: 16,
         uniqueItems: true,
       }),
+    ),
+    token_budget: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Tokens of openai's definitions, beside each k." }),
     ),
     arms: Type.Optional(
       Type.Union([Type.Literal("hybrid"), Type.Literal("dense"), Type.Literal("lexical")]),
@@ -64,14 +60,7 @@ export class Bench {
   /** @throws ShortlistError `unknown_catalog`, `unknown_suite`, `empty_suite`, `invalid_suite` */
   start(principal: Principal, request: BenchRequest): Job {
     const snapshot = this.#live.get(principal, request.catalog);
-    if ((request.suite === undefined) === (request.cases === undefined)) {
-      const message = "give either suite or cases";
-      throw new ShortlistError("invalid_request", message, [{ pointer: "", message }]);
-    }
-    const cases = checkSuite(
-      request.cases ?? this.#suites.get(request.suite!),
-      this.#config().phases,
-    );
+    const cases = this.#suites.labelled(request);
     const sweep = request.k ?? K_SWEEP;
     // A queue of its own: a bench reads one snapshot and holds up no write.
     const job: Job = this.#jobs.start(
@@ -80,14 +69,7 @@ export class Bench {
       async (work) => {
         // Queued work starts in a later turn, when `job` is known.
         await new Promise((resolve) => setImmediate(resolve));
-        const result = await this.#run(
-          principal,
-          snapshot,
-          cases,
-          sweep,
-          request.arms ?? "hybrid",
-          work,
-        );
+        const result = await this.#run(principal, snapshot, cases, sweep, request, work);
         this.#results.set(job.id, {
           id: job.id,
           catalog: request.catalog,
@@ -114,9 +96,12 @@ export class Bench {
     snapshot: Snapshot,
     cases: readonly RoutingCase[],
     sweep: readonly number[],
-    arms: "hybrid" | "dense" | "lexical",
+    { arms = "hybrid", token_budget }: BenchRequest,
     work: Work,
   ) {
+    // The floor belongs to the whole of discovery: an arm alone has no calibration.
+    const match = arms === "hybrid" ? this.#asks.matchOf(snapshot.catalog, undefined) : undefined;
+    const budget = budgetOf(token_budget);
     const controls = new Set(this.#config().controls.map(({ name }) => name));
     const seen = snapshot.tools
       .filter((tool) => !hiddenBy(principal.ceiling, tool))
@@ -124,12 +109,17 @@ export class Bench {
     const registry_names = new Set([...seen, ...controls]);
     // Few policies, many cases: the name set of each is made once.
     const exposedBy = new LRUCache<string, ReadonlySet<string>>({ max: 64 });
+    const controlTokens = this.#config().controls.reduce(
+      (sum, tool) => sum + tokensOf(tool, "openai"),
+      0,
+    );
     const by_k: Record<string, unknown> = {};
     let all: RoutingRecord[] = [];
     let done = 0;
     for (const k of sweep) {
       const records: RoutingRecord[] = [];
       const latencies: number[] = [];
+      let visibleTokens = 0;
       for (const item of cases) {
         work.signal.throwIfAborted();
         const startedAt = performance.now();
@@ -143,6 +133,8 @@ export class Bench {
           facts: item.facts ?? {},
           k,
           arms,
+          budget,
+          match,
         });
         latencies.push(performance.now() - startedAt);
         const exposure = JSON.stringify([policy, [...found.eligible.excluded]]);
@@ -160,10 +152,11 @@ export class Bench {
           registry_names,
           exposed_names,
           retrieved_names: new Set([...retrieved, ...controls]),
-          // The deterministic baseline: the first of the retrieved, or to decline.
-          selected: retrieved[0] ?? ABSTAIN,
+          // The deterministic baseline: the first of the retrieved where it matches, or to decline.
+          selected: isMatch(found.retrieved[0], match) ? retrieved[0]! : ABSTAIN,
           retrieval_k: k,
         });
+        for (const { tool } of found.retrieved) visibleTokens += tokensOf(tool, "openai");
         done++;
         if (done % 50 === 0) {
           work.progress(done, cases.length * sweep.length);
@@ -176,6 +169,7 @@ export class Bench {
       by_k[k] = {
         ...measure(records),
         ordinary: { cases: ordinary.length, ...measure(ordinary) },
+        visible_tokens: controlTokens + visibleTokens / cases.length,
         latency_ms: latencyOf(latencies),
       };
       all = records;
@@ -192,4 +186,9 @@ export class Bench {
       by_k,
     };
   }
+}
+
+function isMatch(first: Found | undefined, match: Match | undefined): boolean {
+  if (!first) return false;
+  return first.exact_name || first.probability === null || first.probability >= (match?.floor ?? 0);
 }

@@ -43,11 +43,14 @@ export class Explanations {
       throw unknownTool(request.tool, tools, principal);
 
     const isMet = !tool.precondition || preconditionMet(tool.precondition, question.facts);
-    const rule = hiddenBy(question.policy, tool) ?? (isMet ? undefined : "precondition");
+    const isUnwanted = question.exclude?.includes(tool.name) ? "exclude" : undefined;
+    const rule =
+      hiddenBy(question.policy, tool) ?? (isMet ? undefined : "precondition") ?? isUnwanted;
     if (rule) {
       const would_show = [
         ...this.#otherPolicies(principal, tool, question.policy),
         ...missingFacts(tool, question, isMet),
+        ...(isUnwanted ? [{ change: "exclude", value: tool.name }] : []),
       ];
       return {
         ...head,
@@ -59,14 +62,19 @@ export class Explanations {
         would_show,
       };
     }
-    const { rank, visible, trace } = locate(snapshot, question, row);
-    if (visible) return { ...head, ...VISIBLE, rule: null, rank, scores: trace };
-    const would_show = rank <= K_MAX ? [{ change: "k", value: rank }] : [{ change: "query" }];
+    const { rank, fell, trace, tokens } = locate(snapshot, question, row);
+    if (!fell) return { ...head, ...VISIBLE, rule: null, rank, scores: trace };
+    const byRank = rank <= K_MAX ? [{ change: "k", value: rank }] : [{ change: "query" }];
+    const would_show = {
+      rank: byRank,
+      floor: [{ change: "floor", value: trace.probability }, ...(rank > question.k ? byRank : [])],
+      budget: [{ change: "token_budget", value: tokens }],
+    }[fell];
     return {
       ...head,
       visible: false,
       stage: "discovery",
-      rule: "rank",
+      rule: fell,
       rank,
       scores: trace,
       would_show,

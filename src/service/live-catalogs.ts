@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
-import { lexicalText, viewsOf } from "../discovery.ts";
+import { rowOf, textsOf } from "../discovery.ts";
 import { checkVector, type Embedder } from "../embedder.ts";
 import { ShortlistError } from "../errors.ts";
 import { buildSnapshot, type Snapshot } from "../snapshot.ts";
@@ -9,6 +9,7 @@ import type { Entry, Store } from "../store.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { Graphs } from "./graphs.ts";
 import { isReserved } from "./admission.ts";
+import { embedMissing } from "./embed-missing.ts";
 
 const PINNED_MAX = 2;
 /** Texts looked up in the store a turn of the event loop. */
@@ -98,38 +99,39 @@ export class LiveCatalogs {
     return snapshot;
   }
 
-  /** A snapshot of the entries; every vector must be in the store already. */
+  /** A snapshot of the entries. Texts without a vector, as after an upgrade that reads more of a tool, are embedded first. */
   async build(catalog: string, revision: number, entries: readonly Entry[]): Promise<Snapshot> {
-    const { fingerprint, dimension } = this.#embedder;
     const tools = entries.flatMap(({ tool }) => (isReserved(tool, this.#config()) ? [] : [tool]));
-    const texts = [...new Set(tools.flatMap((tool) => viewsOf(tool).map(({ text }) => text)))];
-    const vectors = new Map<string, Float32Array>();
-    for (let at = 0; at < texts.length; at += TEXTS_A_TURN) {
-      for (const [text, vector] of this.#store.vectors(
-        fingerprint,
-        texts.slice(at, at + TEXTS_A_TURN),
-      )) {
-        checkVector(vector, dimension, JSON.stringify(text));
-        vectors.set(text, vector);
-      }
-      await new Promise((resolve) => setImmediate(resolve));
+    const texts = [...new Set(tools.flatMap(textsOf))];
+    const vectors = await this.#stored(texts);
+    const missing = texts.filter((text) => !vectors.has(text));
+    if (missing.length > 0) {
+      const signal = new AbortController().signal;
+      await embedMissing(entries, this.#store, this.#embedder, { signal, progress() {} });
+      for (const [text, vector] of await this.#stored(missing)) vectors.set(text, vector);
     }
     return buildSnapshot({
       catalog,
       revision,
       tools,
-      dimension,
-      describe: (tool) => ({ views: viewsOf(tool), document: lexicalText(tool) }),
-      vectorOf(text) {
-        const vector = vectors.get(text);
-        if (!vector)
-          throw new ShortlistError(
-            "corrupt_store",
-            `No vector is stored for ${JSON.stringify(text)}.`,
-          );
-        return vector;
-      },
+      dimension: this.#embedder.dimension,
+      describe: rowOf,
+      vectorOf: (text) => vectors.get(text)!,
     });
+  }
+
+  async #stored(texts: readonly string[]): Promise<Map<string, Float32Array>> {
+    const { fingerprint, dimension } = this.#embedder;
+    const vectors = new Map<string, Float32Array>();
+    for (let at = 0; at < texts.length; at += TEXTS_A_TURN) {
+      const some = texts.slice(at, at + TEXTS_A_TURN);
+      for (const [text, vector] of this.#store.vectors(fingerprint, some)) {
+        checkVector(vector, dimension, JSON.stringify(text));
+        vectors.set(text, vector);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return vectors;
   }
 
   install(snapshot: Snapshot): void {

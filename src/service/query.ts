@@ -3,30 +3,59 @@ import { type Static, Type } from "@sinclair/typebox";
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
-import { discover, type Discovered } from "../discovery.ts";
+import { choose, decide, discover, type Discovered, type Found } from "../discovery.ts";
 import { ShortlistError } from "../errors.ts";
 import { census } from "../exposure.ts";
-import { type Format, FORMATS, render } from "../render.ts";
+import { render, tokensOf } from "../render.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { ToolSpec } from "../tool.ts";
-import { type Asks, ASKED } from "./ask.ts";
+import { type Asks, ASKED, type Prepared } from "./ask.ts";
+import { qualify } from "./qualify.ts";
 
+const SHOWN = {
+  order: Type.Optional(
+    Type.Union([Type.Literal("relevance"), Type.Literal("stable")], {
+      default: "relevance",
+      description: "`stable`: by name, so that an unchanged set renders byte for byte the same.",
+    }),
+  ),
+  explain: Type.Optional(Type.Boolean({ description: "Adds the trace." })),
+};
 export const QueryRequest = Type.Object(
-  {
-    ...ASKED,
-    format: Type.Optional(Type.Union(FORMATS.map((format) => Type.Literal(format)))),
-    explain: Type.Optional(Type.Boolean({ description: "Adds the trace." })),
-  },
+  { ...ASKED, ...SHOWN },
   { additionalProperties: false, title: "QueryRequest" },
 );
 export type QueryRequest = Static<typeof QueryRequest>;
+
+const { revision: _, plan: __, ...ASKED_OF_MANY } = ASKED;
+export const ManyQueryRequest = Type.Object(
+  {
+    catalogs: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      minItems: 1,
+      maxItems: 32,
+      uniqueItems: true,
+    }),
+    ...ASKED_OF_MANY,
+    ...SHOWN,
+  },
+  { additionalProperties: false, title: "ManyQueryRequest" },
+);
+export type ManyQueryRequest = Static<typeof ManyQueryRequest>;
+
+/** One catalog's part of an answer. */
+interface Answered extends Prepared {
+  catalog: string;
+  found: Discovered;
+}
+
+type Shown = Found & { catalog: string };
 
 /** The funnel over live catalogs: what an agent may choose from this turn. */
 export class Queries {
   readonly #asks: Asks;
   readonly #config: () => Config;
   readonly #telemetry: Telemetry;
-  readonly #traces: LRUCache<string, { catalog: string } & Record<string, unknown>>;
+  readonly #traces: LRUCache<string, { catalogs: string[] } & Record<string, unknown>>;
 
   constructor(asks: Asks, config: () => Config, telemetry: Telemetry) {
     this.#asks = asks;
@@ -36,60 +65,123 @@ export class Queries {
   }
 
   async query(principal: Principal, catalog: string, request: QueryRequest) {
-    const config = this.#config();
-    const { snapshot, question, intents, encode_ms } = await this.#asks.prepare(
-      principal,
-      catalog,
-      request,
+    const answered = await this.#ask(principal, catalog, request);
+    const { snapshot, found } = answered;
+    const { decision, decision_reason, tokens } = found;
+    const retrieved = found.retrieved.map((item) => ({ ...item, catalog }));
+    const head = { catalog, revision: snapshot.revision, decision, decision_reason };
+    return this.#answer(principal, request, [answered], head, retrieved, tokens);
+  }
+
+  /** One ranking over several catalogs: k and budget are asked of it as a whole, the floor of each. */
+  async queryMany(principal: Principal, { catalogs, ...request }: ManyQueryRequest) {
+    const answered = await Promise.all(
+      catalogs.map((catalog) => this.#ask(principal, catalog, request)),
     );
-    const found = discover(snapshot, question);
-    const { registry, hidden } = census(snapshot.blocks, principal.ceiling, question.policy);
-    const visible = [...found.retrieved.map(({ row }) => snapshot.tools[row]!), ...config.controls];
-    const { decision, decision_reason, eligible, retrieved } = found;
+    const ranked: Shown[] = answered
+      .flatMap(({ catalog, found }) => found.retrieved.map((item) => ({ ...item, catalog })))
+      .toSorted(
+        (a, b) =>
+          b.score - a.score ||
+          compareText(a.tool.name, b.tool.name) ||
+          compareText(a.catalog, b.catalog),
+      );
+    const { k, budget } = answered[0]!.question;
+    const { chosen, tokens } = choose(ranked, {
+      k,
+      floor: 0,
+      budget: budget && { tokens: budget.tokens, of: (tool) => tokensOf(tool, budget.format) },
+    });
+    const eligible = answered.reduce((sum, { found }) => sum + found.eligible.count, 0);
+    const head = {
+      catalogs: answered.map(({ catalog, snapshot: { revision } }) => ({ catalog, revision })),
+      ...decide(eligible, chosen.length, answered[0]!.question),
+    };
+    return this.#answer(principal, request, answered, head, chosen, tokens);
+  }
+
+  /** @throws ShortlistError `unknown_trace`, also where the principal may not see its catalogs */
+  trace(principal: Principal, id: string) {
+    const trace = this.#traces.get(id);
+    if (trace?.catalogs.every((catalog) => principal.maySee(catalog))) {
+      const { catalogs: _catalogs, ...rest } = trace;
+      return rest;
+    }
+    throw new ShortlistError("unknown_trace", `There is no trace ${id}.`);
+  }
+
+  async #ask(principal: Principal, catalog: string, request: QueryRequest): Promise<Answered> {
+    const prepared = await this.#asks.prepare(principal, catalog, request);
+    const found = discover(prepared.snapshot, prepared.question);
+    return { ...prepared, catalog, found };
+  }
+
+  #answer<Head extends object>(
+    principal: Principal,
+    request: QueryRequest,
+    answered: readonly Answered[],
+    head: Head,
+    retrieved: readonly Shown[],
+    tokens: number | null,
+  ) {
+    const config = this.#config();
+    const { question, intents, encode_ms } = answered[0]!;
+    const names = qualify(retrieved, new Set(config.controls.map(({ name }) => name)));
+    const visible = [
+      ...retrieved.map((item, i) => ({
+        tool: { ...item.tool, name: names[i]! },
+        item: item as Shown | undefined,
+      })),
+      ...config.controls.map((tool) => ({ tool, item: undefined })),
+    ];
+    if (request.order === "stable") visible.sort((a, b) => compareText(a.tool.name, b.tool.name));
+    const counts = answered.map(({ snapshot, question: { policy } }) =>
+      census(snapshot.blocks, principal.ceiling, policy),
+    );
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
     const answer = {
       trace_id: randomUUID(),
-      catalog,
-      revision: snapshot.revision,
-      decision,
-      decision_reason,
+      ...head,
       effective_policy: question.policy,
       config_hash: config.hash,
       funnel: {
-        registry,
-        eligible: eligible.count,
+        registry: sum(counts.map(({ registry }) => registry)),
+        eligible: sum(answered.map(({ found }) => found.eligible.count)),
         retrieved: retrieved.length,
         visible: visible.length,
       },
-      ...(intents > 1 && { intents: { found: intents, used: question.parts.length } }),
-      tools: visible.map((tool, index) => summary(tool, retrieved[index]?.score)),
+      ...(intents.found > 1 && { intents }),
+      ...(tokens !== null && { tokens: { budget: question.budget!.tokens, used: tokens } }),
+      tools: visible.map(({ tool, item }) => summary(tool, item, "catalogs" in head)),
     };
-    const timings_ms = { encode: encode_ms, ...found.trace.timings_ms };
-    const trace = {
-      ...found.trace,
-      timings_ms,
-      hidden: { ...hidden, precondition: eligible.excluded.size },
-    };
-    this.#record(found, timings_ms);
+    const traces = answered.map(({ catalog, snapshot, found }, i) => {
+      const timings_ms = { encode: encode_ms, ...found.trace.timings_ms };
+      this.#record(found, timings_ms);
+      const precondition = snapshot.conditional.filter((row) => found.eligible.excluded.has(row));
+      const hidden = {
+        ...counts[i]!.hidden,
+        precondition: precondition.length,
+        exclude: found.eligible.excluded.size - precondition.length,
+      };
+      return { catalog, trace: { ...found.trace, timings_ms, hidden } };
+    });
+    const isOfMany = "catalogs" in head;
+    const shown = isOfMany
+      ? { trace: undefined, traces }
+      : { trace: traces[0]!.trace, traces: undefined };
     this.#traces.set(answer.trace_id, {
       ...answer,
+      ...shown,
+      catalogs: answered.map(({ catalog }) => catalog),
       at: new Date().toISOString(),
       k: question.k,
-      trace,
     });
+    const { format } = request;
     return {
       ...answer,
-      ...(request.format && {
-        definitions: visible.map((tool) => render(tool, request.format as Format)),
-      }),
-      ...(request.explain && { trace }),
+      ...(format && { definitions: visible.map(({ tool }) => render(tool, format)) }),
+      ...(request.explain ? shown : { trace: undefined, traces: undefined }),
     };
-  }
-
-  /** @throws ShortlistError `unknown_trace`, also where the principal may not see its catalog */
-  trace(principal: Principal, id: string) {
-    const trace = this.#traces.get(id);
-    if (trace && principal.maySee(trace.catalog)) return trace;
-    throw new ShortlistError("unknown_trace", `There is no trace ${id}.`);
   }
 
   #record(found: Discovered, timings: Record<string, number>): void {
@@ -100,7 +192,21 @@ export class Queries {
   }
 }
 
-function summary(tool: ToolSpec, score: number | undefined) {
+function summary(tool: ToolSpec, item: Shown | undefined, isOfMany: boolean) {
   const { name, family, effect, open_world } = tool;
-  return { name, control: score === undefined, family, effect, open_world, score: score ?? null };
+  return {
+    name,
+    control: !item,
+    family,
+    effect,
+    open_world,
+    score: item?.score ?? null,
+    probability: item?.probability ?? null,
+    ...(item?.kept && { kept: true }),
+    ...(isOfMany && item && { catalog: item.catalog, tool: item.tool.name }),
+  };
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,7 +1,16 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { ShortlistError } from "../errors.ts";
 import type { Config } from "../config.ts";
-import { checkSuite, type RoutingCase } from "../routing.ts";
+import { checkSuite, RoutingCase } from "../routing.ts";
 import type { Store } from "../store.ts";
+
+/** Labelled cases: a stored suite or the request's own. */
+export const LABELLED = {
+  suite: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  cases: Type.Optional(Type.Array(RoutingCase, { description: "In place of a stored suite." })),
+};
+const Labelled = Type.Object(LABELLED);
+type Labelled = Static<typeof Labelled>;
 
 /** Labelled suites by name. */
 export class Suites {
@@ -36,6 +45,15 @@ export class Suites {
     const cases = checkSuite(values, this.#config().phases);
     this.#store.saveSuite(name, cases);
     return { name, cases: cases.length };
+  }
+
+  /** @throws ShortlistError `invalid_request`, `unknown_suite`, `empty_suite`, `invalid_suite` */
+  labelled({ suite, cases }: Labelled): RoutingCase[] {
+    if ((suite === undefined) === (cases === undefined)) {
+      const message = "give either suite or cases";
+      throw new ShortlistError("invalid_request", message, [{ pointer: "", message }]);
+    }
+    return checkSuite(cases ?? this.get(suite!), this.#config().phases);
   }
 
   delete(name: string): void {

@@ -36,6 +36,12 @@ const MIGRATIONS = [
      name TEXT PRIMARY KEY,
      cases TEXT NOT NULL
    ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE calibrations (
+     catalog TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     calibration TEXT NOT NULL,
+     PRIMARY KEY (catalog, fingerprint)
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Brings the database to the newest schema. @throws Error where a newer program has written it. */

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { ShortlistError } from "../errors.ts";
+import type { Calibration } from "../calibration.ts";
 import type { RoutingCase } from "../routing.ts";
 import type { CatalogSummary, Entry, Store, StoredRevision } from "../store.ts";
 import type { ToolSpec } from "../tool.ts";
@@ -75,6 +76,17 @@ export function openStore(folder: string): Store {
     `INSERT INTO suites (name, cases) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET cases = excluded.cases`,
   );
   const removeSuite = db.prepare(`DELETE FROM suites WHERE name = ?`);
+
+  const selectCalibrations = db.prepare<[string], { catalog: string; calibration: string }>(
+    `SELECT catalog, calibration FROM calibrations WHERE fingerprint = ?`,
+  );
+  const upsertCalibration = db.prepare(
+    `INSERT INTO calibrations (catalog, fingerprint, calibration) VALUES (?, ?, ?)
+       ON CONFLICT (catalog, fingerprint) DO UPDATE SET calibration = excluded.calibration`,
+  );
+  const removeCalibration = db.prepare(
+    `DELETE FROM calibrations WHERE catalog = ? AND fingerprint = ?`,
+  );
 
   // A tool is written once and known by its object after that: a commit only has to name it.
   const hashes = new WeakMap<ToolSpec, Buffer>();
@@ -153,6 +165,15 @@ export function openStore(folder: string): Store {
     suites: () => selectSuites.all(),
     saveSuite: (name, cases) => void upsertSuite.run(name, JSON.stringify(cases)),
     deleteSuite: (name) => removeSuite.run(name).changes > 0,
+    calibrations: (fingerprint) =>
+      new Map(
+        selectCalibrations
+          .all(fingerprint)
+          .map(({ catalog, calibration }) => [catalog, JSON.parse(calibration) as Calibration]),
+      ),
+    saveCalibration: (catalog, calibration) =>
+      void upsertCalibration.run(catalog, calibration.fingerprint, JSON.stringify(calibration)),
+    deleteCalibration: (catalog, fingerprint) => void removeCalibration.run(catalog, fingerprint),
     close: () => db.close(),
   };
 }

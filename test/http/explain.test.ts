@@ -80,7 +80,8 @@ describe("a principal with a lower ceiling", () => {
       explain: true,
     });
     expect(body.funnel).toEqual({ registry: 2, eligible: 2, retrieved: 2, visible: 5 });
-    expect(body.trace.hidden).toEqual({ family: 0, effect: 0, open_world: 0, precondition: 0 });
+    const nothing = { family: 0, effect: 0, open_world: 0, precondition: 0, exclude: 0 };
+    expect(body.trace.hidden).toEqual(nothing);
   });
 
   it("finds what lies above it unknown, by every route", async () => {

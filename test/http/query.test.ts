@@ -54,6 +54,7 @@ describe("POST /v1/catalogs/{c}/query", () => {
       effect: "read_only",
       open_world: false,
       score: expect.any(Number),
+      probability: expect.any(Number),
     });
     expect(body.tools.slice(2)).toEqual(
       CONTROLS.map((name) => ({
@@ -63,6 +64,7 @@ describe("POST /v1/catalogs/{c}/query", () => {
         effect: "none",
         open_world: false,
         score: null,
+        probability: null,
       })),
     );
   });
@@ -104,9 +106,11 @@ describe("POST /v1/catalogs/{c}/query", () => {
       decision: "sole",
       funnel: { eligible: 1, visible: 4 },
     });
-    expect(await query({ query: "x", policy: only(["ci"], "mutating") })).toMatchObject({
-      decision: "choose",
-    });
+    expect(await query({ query: "run the check", policy: only(["ci"], "mutating") })).toMatchObject(
+      {
+        decision: "choose",
+      },
+    );
   });
 
   it("hides a tool whose precondition the facts do not meet, and one whose facts are left out", async () => {
@@ -211,7 +215,8 @@ describe("the invariants hold over HTTP", () => {
             expect(EFFECTS.indexOf(effect)).toBeLessThanOrEqual(EFFECTS.indexOf(policy.max_effect));
             expect(!open_world || policy.allow_open_world).toBe(true);
           }
-          expect(ordinary.length).toBe(Math.min(k, answer.funnel.eligible));
+          const shown = answer.decision === "none" ? 0 : Math.min(k, answer.funnel.eligible);
+          expect(ordinary.length).toBe(shown);
           expect((await query(asked)).tools).toEqual(answer.tools);
         },
       ),
