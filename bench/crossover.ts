@@ -53,9 +53,9 @@ for (const count of options.rows.split(",").map(Number)) {
     const base = tools[(row * 7_919) % tools.length]!;
     const vector = row < tools.length ? base : base.map((value) => value + NOISE * random());
     const norm = Math.hypot(...vector);
-    rows.vectors.set(
+    rows.set(
+      row,
       vector.map((value) => value / norm),
-      row * dimension,
     );
   }
   const starts = Uint32Array.from({ length: count + 1 }, (_, i) => i);

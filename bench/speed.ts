@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { primaryText, VIEW_TEMPLATE } from "../src/discovery.ts";
 import { findModel, startEmbedder } from "../src/embedder.ts";
+import { encoding, inProcess, percentile } from "./in-process.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -56,12 +57,11 @@ const policyOf = (share: number) => ({
     { length: FAMILIES * share },
     (_, i) => `family_${String(i).padStart(2, "0")}`,
   ),
-  max_effect: "destructive",
+  max_effect: "destructive" as const,
   allow_open_world: true,
 });
 
-const at = (sorted: number[], share: number) =>
-  sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
+const at = percentile;
 const ms = (value: number) => value.toFixed(2);
 
 async function start(folder: string): Promise<{ child: ChildProcess; seconds: string }> {
@@ -143,8 +143,6 @@ async function measure(share: number, queries: number, offset: number): Promise<
     measured.fresh.push(await timeOf(body));
     measured.cached.push(await timeOf(body));
   }
-  measured.fresh.sort((a, b) => a - b);
-  measured.cached.sort((a, b) => a - b);
   return measured;
 }
 
@@ -220,5 +218,16 @@ for (const count of options.tools.split(",").map(Number)) {
     `memory after the start: ${memory.map(({ name, megabytes }) => `${name} ${megabytes.toFixed(0)} MB`).join(", ")}`,
   );
   await stop(running.child);
+  const policies = new Map([1, 0.1, 0.01].map((share) => [`${share * 100} %`, policyOf(share)]));
+  const queries = Array.from({ length: 200 }, (_, i) => queryOf(7_000_000 + i));
+  const alone = await inProcess(folder, "speed", queries, policies);
+  const cells = Array.from(alone, ([name, median]) => `${name} ${ms(median)} ms`);
+  console.log(`through the service without HTTP, all but the encoding, p50: ${cells.join(", ")}`);
   rmSync(folder, { recursive: true });
 }
+const { lane, alone, run } = await encoding(
+  Array.from({ length: QUERIES }, (_, i) => queryOf(8_000_000 + i)),
+);
+console.log(
+  `\na query's encoding: ${ms(lane)} ms; tokenizer and onnxruntime alone ${ms(alone)} ms, ratio ${(lane / alone).toFixed(2)}; onnxruntime's run ${ms(run)} ms`,
+);

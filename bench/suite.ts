@@ -35,17 +35,17 @@ export async function prepareSuite(
   tools: ToolSpec[],
   cases: RoutingCase[],
 ): Promise<LoadedSuite> {
+  const rows = tools.map(rowOf);
   const texts = [
-    ...tools.flatMap(textsOf),
+    ...rows.flatMap(textsOf),
     ...cases.flatMap(({ goal }) => [goal, ...intentsOf(goal).parts]),
   ];
   const vectors = await vectorsOf(embedder, store, texts);
   const snapshot = await buildSnapshot({
     catalog: "suite",
     revision: 1,
-    tools,
+    rows,
     dimension: embedder.dimension,
-    describe: rowOf,
     vectorOf: (text) => vectors.get(text)!,
   });
   return { snapshot, cases, vectors };

@@ -149,8 +149,9 @@ export function locate(
   const { chosen } = choose(within, roomOf(question, eligible));
   const place = within.findIndex((found) => found.row === row);
   const isVisible = chosen.some((found) => found.row === row);
-  const arms = search(snapshot, { ...question, k: eligible.count }, eligible, [row]);
-  const all = candidatesOf(snapshot, question, eligible, arms);
+  const everyone = { ...question, k: eligible.count };
+  const arms = search(snapshot, everyone, eligible, [row]);
+  const all = candidatesOf(snapshot, everyone, eligible, arms);
   const index = all.findIndex((found) => found.row === row);
   const found = isVisible ? within[place]! : all[index]!;
   const fell = isVisible ? null : (choose(all, roomOf(question, eligible)).fell(found) ?? "rank");
@@ -184,19 +185,31 @@ function roomOf({ k, match, budget }: Question, eligible: Eligible) {
   };
 }
 
+/** The first k of the ranking and what is kept: nothing else can be chosen. */
 function candidatesOf(
   snapshot: Snapshot,
-  { match, keep = [] }: Question,
+  { k, match, keep = [] }: Question,
   eligible: Eligible,
   { scored }: Arms,
 ): Found[] {
   const kept = new Set(keep);
-  const features = match ? featuresOf(scored, eligible.count) : [];
-  return scored.map((found, i) => {
-    const tool = snapshot.tools[found.row]!;
-    const probability = match ? match.probabilityOf(features[i]!) : null;
-    return { ...found, tool, probability, kept: kept.has(tool.name) };
-  });
+  const isKept = ({ row }: Scored) => kept.has(snapshot.tools[row]!.name);
+  // The lead is known by its second.
+  const ranked = scored.slice(0, Math.max(k, 2));
+  if (kept.size > 0) ranked.push(...scored.slice(Math.max(k, 2)).filter(isKept));
+  const features = match ? featuresOf(ranked, eligible.count) : [];
+  return ranked.map((found, i) => ({
+    row: found.row,
+    score: found.score,
+    cosine: found.cosine,
+    view: found.view,
+    bm25: found.bm25,
+    exact_name: found.exact_name,
+    contrast: found.contrast,
+    tool: snapshot.tools[found.row]!,
+    probability: match ? match.probabilityOf(features[i]!) : null,
+    kept: kept.size > 0 && isKept(found),
+  }));
 }
 
 function search(

@@ -10,6 +10,8 @@ export interface Embedder {
   /** Hash of everything that a vector depends on: weights, tokenizer, template, pooling, length limit. */
   readonly fingerprint: string;
   readonly dimension: number;
+  /** When the query lane is up; what only needs vectors that are stored may go before. @throws ShortlistError `encoder_failed` where it cannot start */
+  ready(): Promise<void>;
   /** @throws ShortlistError `overloaded` where the lane's queue is full, `encoder_failed` where its process dies twice on this text. */
   embedQuery(text: string): Promise<Float32Array>;
   /** Embeds each text once; `onVector` is called in the order of completion. Rejects on the first failure or abort. */
@@ -52,12 +54,14 @@ export async function startEmbedder(
         idleMs: INDEX_IDLE_MS,
       }),
   );
-  await query.start();
+  const ready = query.start();
+  ready.catch(() => {}); // told to who asks
 
   const cache = new LRUCache<string, Promise<Float32Array>>({ max: QUERY_CACHE_ENTRIES_MAX });
   return {
     fingerprint,
     dimension,
+    ready: () => ready,
 
     embedQuery(text) {
       const cached = cache.get(text);
@@ -101,7 +105,7 @@ const NORM_TOLERANCE = 1e-3;
 /** Asserts what every stored and every loaded vector must be. @throws ShortlistError `corrupt_store` */
 export function checkVector(vector: Float32Array, dimension: number, of: string): void {
   let norm = 0;
-  for (const value of vector) norm += value * value;
+  for (let i = 0; i < vector.length; i++) norm += vector[i]! * vector[i]!;
   if (vector.length !== dimension || !(Math.abs(Math.sqrt(norm) - 1) < NORM_TOLERANCE)) {
     throw new ShortlistError(
       "corrupt_store",

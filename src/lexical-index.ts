@@ -21,6 +21,9 @@ export interface LexicalIndex {
   score(query: string, ranges: readonly RowRange[], excluded: ReadonlySet<number>): LexicalScores;
 }
 
+/** A word of nearly every document says nothing, and its postings are the longest. */
+const IDF_MIN = 0.05;
+
 /** Documents read a turn of the event loop. */
 const DOCUMENTS_A_TURN = 250;
 
@@ -57,6 +60,7 @@ export async function lexicalIndex(
   const meanLength = lengths.reduce((sum, length) => sum + length, 0) / size || 1;
   const postings = rowsOf.map((rows, term) => {
     const idf = Math.log(1 + (size - rows.length + 0.5) / (rows.length + 0.5));
+    if (idf < IDF_MIN) return undefined;
     const impacts = Float32Array.from(rows, (row, i) => {
       const count = countsOf[term]![i]!;
       return (idf * count * (K1 + 1)) / (count + K1 * (1 - B + (B * lengths[row]!) / meanLength));

@@ -95,7 +95,9 @@ async function serve(options: { example: boolean; reembed: boolean }): Promise<v
   const host = process.env["HOST"] ?? "127.0.0.1";
   const port = Number(process.env["PORT"] ?? 8787);
   const parts = await assemble();
-  const encoderAt = performance.now();
+  let encoderAt = NaN;
+  const encoderUp = parts.embedder.ready().then(() => (encoderAt = performance.now()));
+  encoderUp.catch(() => {}); // awaited below, once the address is taken
   let isReady = false;
   const server = httpServer({
     service: parts.service,
@@ -123,7 +125,8 @@ async function serve(options: { example: boolean; reembed: boolean }): Promise<v
   });
   process.on("SIGHUP", () => void parts.reload());
 
-  await parts.load(options);
+  // The store's revisions come to life while the encoder starts.
+  await Promise.all([encoderUp, parts.load(options)]);
   isReady = true;
   const seconds = (from: number) => ((performance.now() - from) / 1000).toFixed(2);
   const address = server.address() as AddressInfo;

@@ -39,39 +39,29 @@ export interface Snapshot {
   readonly lexical: LexicalIndex;
 }
 
-/** Tools a turn of the event loop: queries go on while a large revision is built. */
-const ROWS_A_TURN = 500;
+/** Vectors laid out a turn of the event loop: queries go on while a large revision is built. */
+const VECTORS_A_TURN = 2_000;
 
 /** Builds a revision beside the live one. `vectorOf` gives the unit vector of a view's text. */
 export async function buildSnapshot(input: {
   catalog: string;
   revision: number;
-  tools: readonly ToolSpec[];
+  rows: readonly Row[];
   dimension: number;
-  describe(tool: ToolSpec): Row;
   vectorOf(text: string): Float32Array;
 }): Promise<Snapshot> {
   const { catalog, revision, dimension } = input;
-  const tools = input.tools.toSorted(compareRows);
-  const documents: string[] = [];
-  const views: View[] = [];
-  const viewStarts = new Uint32Array(tools.length + 1);
-  const contrasts: string[] = [];
-  const contrastStarts = new Uint32Array(tools.length + 1);
-  for (const [row, tool] of tools.entries()) {
-    const described = input.describe(tool);
-    documents.push(described.document);
-    views.push(...described.views);
-    viewStarts[row + 1] = views.length;
-    contrasts.push(...described.contrasts);
-    contrastStarts[row + 1] = contrasts.length;
-    if (row % ROWS_A_TURN === 0) await turn();
-  }
+  const described = input.rows.toSorted((a, b) => compareRows(a.tool, b.tool));
+  const tools = described.map(({ tool }) => tool);
+  const views = described.flatMap((row) => row.views);
+  const contrasts = described.flatMap((row) => row.contrasts);
+  const viewStarts = startsOf(described.map((row) => row.views.length));
+  const contrastStarts = startsOf(described.map((row) => row.contrasts.length));
   const rowsOf = async (texts: readonly string[]): Promise<Rows> => {
     const rows = allocateRows(texts.length, dimension);
     for (const [index, text] of texts.entries()) {
-      rows.vectors.set(input.vectorOf(text), index * dimension);
-      if (index % (ROWS_A_TURN * 4) === 0) await turn();
+      rows.set(index, input.vectorOf(text));
+      if (index % VECTORS_A_TURN === 0) await turn();
     }
     return rows;
   };
@@ -88,8 +78,18 @@ export async function buildSnapshot(input: {
     rows,
     contrast: { texts: contrasts, starts: contrastStarts, rows: await rowsOf(contrasts) },
     dense: exactIndex({ rows, starts: viewStarts }),
-    lexical: await lexicalIndex(documents, turn),
+    lexical: await lexicalIndex(
+      described.map(({ document }) => document),
+      turn,
+    ),
   };
+}
+
+/** Where each tool's rows begin, and where the last one's end. */
+function startsOf(counts: readonly number[]): Uint32Array {
+  const starts = new Uint32Array(counts.length + 1);
+  counts.forEach((count, i) => (starts[i + 1] = starts[i]! + count));
+  return starts;
 }
 
 function turn(): Promise<void> {

@@ -35,8 +35,8 @@ export interface VectorIndex {
   nearest(vector: Float32Array, count: number, allowed: Allowed): Neighbour[];
   /** Rows of the allowed ranges; single excluded tools are not taken off. */
   rowsIn(allowed: Allowed): number;
-  /** One tool, scored as `nearest` scores it. */
-  best(vector: Float32Array, tool: number): Neighbour;
+  /** Scores one tool after the other as `nearest` scores them; valid until the next search. */
+  scorer(vector: Float32Array): (tool: number) => Neighbour;
 }
 
 /** The views of all tools: tool `t` has the rows `starts[t] … starts[t + 1]`. */

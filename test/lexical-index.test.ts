@@ -9,7 +9,7 @@ describe("tokens", () => {
     ["get-oauth2-token", ["get", "oauth", "2", "oauth2", "token"]],
     ["Überfällige Rechnungen", ["uberfallig", "rechnungen"]],
     ["café", ["caf"]],
-    ["просроченные счета", ["просроченные", "счета"]],
+    ["просроченные счета", ["просроченн", "счет"]],
     ["ещё", ["еще"]],
     ["发送付款提醒", ["发送", "送付", "付款", "款提", "提醒"]],
     ["ガ", ["ガ"]],
@@ -25,6 +25,9 @@ describe("tokens", () => {
     same("invoice", "invoices", "invoiced", "invoicing");
     same("stop", "stopped", "stopping", "stops");
     same("query", "queries");
+    same("счёт", "счета", "счетов", "счетами");
+    same("задача", "задачу", "задачи", "задачами");
+    same("просроченный", "просроченные", "просроченных");
   });
 });
 

@@ -7,6 +7,8 @@ import { against, type Contrast } from "./contrast.ts";
  * better by 0.002 macro nDCG@10 and 0.005 all@10, any weight from 0.3 to 0.8 within 0.005. */
 const LEXICAL_WEIGHT = 0.6;
 const LEXICAL_HALF = 40;
+/** How much more the words weigh in a query without a Latin letter. */
+const FOREIGN_FACTOR = 4;
 /** Dense candidates a query looks at, at least. */
 const CANDIDATES_MIN = 64;
 
@@ -21,7 +23,7 @@ export interface Scored {
   bm25: number;
   exact_name: boolean;
   /** The avoid_when that cost it rank. */
-  contrast?: Contrast;
+  contrast: Contrast | undefined;
 }
 
 /** The lexical share of a score before its weight, 0 to 1. */
@@ -68,6 +70,7 @@ export function searchArms(
   also: readonly number[] = [],
 ): Arms {
   const { vector, named, k, arms } = question;
+  const weight = lexicalWeight(question.query);
   const { index: dense, plan } = planned(snapshot.dense, snapshot.hnsw, allowed, question.plan);
   const startedAt = performance.now();
   const neighbours =
@@ -84,20 +87,21 @@ export function searchArms(
     const exact_name = named.has(row);
     const score =
       (arms === "lexical" ? 0 : cosine) +
-      LEXICAL_WEIGHT * saturated(bm25) +
+      weight * saturated(bm25) +
       (exact_name ? EXACT_NAME_BONUS : 0);
-    return { row, view, cosine, bm25, exact_name, score };
+    return { row, view, cosine, bm25, exact_name, score, contrast: undefined };
   };
   const byRow = new Map<number, Scored>();
+  const scoreOf = snapshot.dense.scorer(vector);
   const add = (row: number) => {
-    if (!byRow.has(row)) byRow.set(row, fuse(snapshot.dense.best(vector, row)));
+    if (!byRow.has(row)) byRow.set(row, fuse(scoreOf(row)));
   };
   for (const neighbour of neighbours) byRow.set(neighbour.tool, fuse(neighbour));
 
-  const bar =
-    Array.from(byRow.values(), ({ score }) => score).toSorted((a, b) => b - a)[k - 1] ?? -Infinity;
+  const sorted = Float64Array.from(byRow.values(), ({ score }) => score).toSorted();
+  const bar = sorted.at(-k) ?? -Infinity;
   const cosineCeiling = arms === "lexical" ? 0 : (neighbours.at(-1)?.score ?? 1);
-  const bm25Min = bm25For(bar - cosineCeiling);
+  const bm25Min = bm25For(bar - cosineCeiling, weight);
   for (const row of lexical.rows) if (lexical.scores[row]! >= bm25Min) add(row);
   for (const row of named) add(row);
   for (const row of also) add(row);
@@ -108,7 +112,9 @@ export function searchArms(
     for (const found of [...judged, ...also.map((row) => byRow.get(row)!)]) {
       if (found.contrast) continue;
       const contrast = against(snapshot, vector, found);
-      if (contrast) Object.assign(found, { contrast, score: found.score - contrast.penalty });
+      if (!contrast) continue;
+      found.contrast = contrast;
+      found.score -= contrast.penalty;
     }
     scored.sort(bestFirst(snapshot));
   }
@@ -127,9 +133,19 @@ export function searchArms(
 }
 
 /** The least BM25 whose share of the fused score is `share`. */
-function bm25For(share: number): number {
+function bm25For(share: number, weight: number): number {
   if (share <= 0) return 0;
-  return share >= LEXICAL_WEIGHT ? Infinity : (LEXICAL_HALF * share) / (LEXICAL_WEIGHT - share);
+  return share >= weight ? Infinity : (LEXICAL_HALF * share) / (weight - share);
+}
+
+/**
+ * The model reads Latin script; of others it knows single letters, and its cosines are near noise.
+ * There the words count more (bench:languages).
+ */
+function lexicalWeight(query: string): number {
+  const letters = query.match(/\p{L}/gu)?.length ?? 0;
+  const foreign = query.match(/(?!\p{sc=Latin})\p{L}/gu)?.length ?? 0;
+  return LEXICAL_WEIGHT * (1 + (letters > 0 ? (FOREIGN_FACTOR * foreign) / letters : 0));
 }
 
 /** Rank of each of the rows among all that matched, in one pass over those. */

@@ -20,8 +20,8 @@ export function rowOf(tool: ToolSpec): Row {
 }
 
 /** Every text of the tool that needs a vector. */
-export function textsOf(tool: ToolSpec): string[] {
-  return [...viewsOf(tool).map(({ text }) => text), ...contrastsOf(tool)];
+export function textsOf({ views, contrasts }: Omit<Row, "tool">): string[] {
+  return [...views.map(({ text }) => text), ...contrasts];
 }
 
 /** The views of a tool: the primary view that the model was trained on, then sentences alone. */
@@ -66,6 +66,20 @@ export function lexicalText(tool: ToolSpec): string {
 
 /** An identifier as words: separators and inner capitals become spaces. */
 function words(identifier: string): string {
+  let known = memo.get(identifier);
+  if (known === undefined) {
+    known = split(identifier);
+    if (memo.size >= MEMO_MAX) memo.clear();
+    memo.set(identifier, known);
+  }
+  return known;
+}
+
+// A catalog uses the same families and parameters over and over.
+const memo = new Map<string, string>();
+const MEMO_MAX = 20_000;
+
+function split(identifier: string): string {
   return identifier
     .replace(/[_\-./:]+/g, " ")
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

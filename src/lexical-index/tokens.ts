@@ -63,7 +63,9 @@ function fold(text: string): string {
 
 /** Plural s, es, ies; -ing, -ed; final e. Digits and short words stay. */
 function stem(word: string): string {
-  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
+  if (word.length < 4) return word;
+  if (/^[а-я]+$/.test(word)) return word.replace(CYRILLIC_ENDING, "$1");
+  if (!/^[a-z]+$/.test(word)) return word;
   let stemmed = word;
   if (stemmed.endsWith("ies")) stemmed = `${stemmed.slice(0, -3)}y`;
   else if (/(?:ss|x|z|ch|sh)es$/.test(stemmed)) stemmed = stemmed.slice(0, -2);
@@ -73,6 +75,10 @@ function stem(word: string): string {
   if (stemmed.length > 3 && stemmed.endsWith("e")) stemmed = stemmed.slice(0, -1);
   return stemmed;
 }
+
+/** Inflections of Russian nouns, adjectives and verbs, off a stem of at least three letters. */
+const CYRILLIC_ENDING =
+  /^(.{3,}?)(?:иями|ями|ами|иях|ях|ах|ых|их|ием|ией|иеи|его|ого|ему|ому|ыми|ими|ете|ите|ешь|ишь|ют|ут|ат|ят|ет|ит|ть|ла|ло|ли|ов|ев|еи|ои|ии|ыи|ая|яя|ое|ее|ые|ие|ую|юю|ом|ем|им|ым|ам|ям|ию|ия|ы|и|а|я|о|е|у|ю|ь|л)$/;
 
 function undouble(word: string): string {
   return /([bdgmnprt])\1$/.test(word) ? word.slice(0, -1) : word;

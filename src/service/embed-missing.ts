@@ -1,4 +1,4 @@
-import { textsOf } from "../discovery.ts";
+import { rowOf, textsOf } from "../discovery.ts";
 import { checkVector, type Embedder } from "../embedder.ts";
 import type { Work } from "../job.ts";
 import type { Entry, Store } from "../store.ts";
@@ -13,7 +13,7 @@ export async function embedMissing(
   work: Work,
 ): Promise<number> {
   const { fingerprint, dimension } = embedder;
-  const texts = [...new Set(entries.flatMap(({ tool }) => textsOf(tool)))];
+  const texts = [...new Set(entries.flatMap(({ tool }) => textsOf(rowOf(tool))))];
   const missing: string[] = [];
   for (let at = 0; at < texts.length; at += VECTORS_A_WRITE) {
     const batch = texts.slice(at, at + VECTORS_A_WRITE);

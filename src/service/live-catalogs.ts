@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import { rowOf, textsOf } from "../discovery.ts";
 import { checkVector, type Embedder } from "../embedder.ts";
 import { ShortlistError } from "../errors.ts";
-import { buildSnapshot, type Snapshot } from "../snapshot.ts";
+import { buildSnapshot, type Row, type Snapshot } from "../snapshot.ts";
 import type { Entry, Store } from "../store.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { Graphs } from "./graphs.ts";
@@ -14,6 +14,8 @@ import { embedMissing } from "./embed-missing.ts";
 const PINNED_MAX = 2;
 /** Texts looked up in the store a turn of the event loop. */
 const TEXTS_A_TURN = 500;
+/** Tools read a turn. */
+const TOOLS_A_TURN = 500;
 
 /** The snapshots that queries read. A swap is one assignment: readers see the old revision or the new one. */
 export class LiveCatalogs {
@@ -102,7 +104,12 @@ export class LiveCatalogs {
   /** A snapshot of the entries. Texts without a vector, as after an upgrade that reads more of a tool, are embedded first. */
   async build(catalog: string, revision: number, entries: readonly Entry[]): Promise<Snapshot> {
     const tools = entries.flatMap(({ tool }) => (isReserved(tool, this.#config()) ? [] : [tool]));
-    const texts = [...new Set(tools.flatMap(textsOf))];
+    const rows: Row[] = [];
+    for (const [i, tool] of tools.entries()) {
+      rows.push(rowOf(tool));
+      if (i % TOOLS_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const texts = [...new Set(rows.flatMap(textsOf))];
     const vectors = await this.#stored(texts);
     const missing = texts.filter((text) => !vectors.has(text));
     if (missing.length > 0) {
@@ -113,9 +120,8 @@ export class LiveCatalogs {
     return buildSnapshot({
       catalog,
       revision,
-      tools,
+      rows,
       dimension: this.#embedder.dimension,
-      describe: rowOf,
       vectorOf: (text) => vectors.get(text)!,
     });
   }

@@ -14,6 +14,7 @@ export function qualify(
 ): string[] {
   const counts = new Map<string, number>();
   for (const { tool } of tools) counts.set(tool.name, (counts.get(tool.name) ?? 0) + 1);
+  if (counts.size === tools.length) return tools.map(({ tool }) => tool.name);
   return tools.map(({ catalog, tool: { name } }) => {
     if (counts.get(name) === 1) return name;
     // A catalog's name may have dots, a tool's may not.

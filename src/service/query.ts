@@ -48,7 +48,12 @@ interface Answered extends Prepared {
   found: Discovered;
 }
 
-type Shown = Found & { catalog: string };
+/** A retrieved tool on its way into an answer. */
+interface Shown {
+  catalog: string;
+  tool: ToolSpec;
+  found: Found;
+}
 
 /** The funnel over live catalogs: what an agent may choose from this turn. */
 export class Queries {
@@ -68,7 +73,7 @@ export class Queries {
     const answered = await this.#ask(principal, catalog, request);
     const { snapshot, found } = answered;
     const { decision, decision_reason, tokens } = found;
-    const retrieved = found.retrieved.map((item) => ({ ...item, catalog }));
+    const retrieved = found.retrieved.map((item) => ({ catalog, tool: item.tool, found: item }));
     const head = { catalog, revision: snapshot.revision, decision, decision_reason };
     return this.#answer(principal, request, [answered], head, retrieved, tokens);
   }
@@ -78,7 +83,7 @@ export class Queries {
     const answered = await Promise.all(
       catalogs.map((catalog) => this.#ask(principal, catalog, request)),
     );
-    const ranked: Shown[] = answered
+    const ranked = answered
       .flatMap(({ catalog, found }) => found.retrieved.map((item) => ({ ...item, catalog })))
       .toSorted(
         (a, b) =>
@@ -97,7 +102,8 @@ export class Queries {
       catalogs: answered.map(({ catalog, snapshot: { revision } }) => ({ catalog, revision })),
       ...decide(eligible, chosen.length, answered[0]!.question),
     };
-    return this.#answer(principal, request, answered, head, chosen, tokens);
+    const shown = chosen.map(({ catalog, ...found }) => ({ catalog, tool: found.tool, found }));
+    return this.#answer(principal, request, answered, head, shown, tokens);
   }
 
   /** @throws ShortlistError `unknown_trace`, also where the principal may not see its catalogs */
@@ -129,7 +135,7 @@ export class Queries {
     const names = qualify(retrieved, new Set(config.controls.map(({ name }) => name)));
     const visible = [
       ...retrieved.map((item, i) => ({
-        tool: { ...item.tool, name: names[i]! },
+        tool: names[i] === item.tool.name ? item.tool : { ...item.tool, name: names[i]! },
         item: item as Shown | undefined,
       })),
       ...config.controls.map((tool) => ({ tool, item: undefined })),
@@ -200,9 +206,9 @@ function summary(tool: ToolSpec, item: Shown | undefined, isOfMany: boolean) {
     family,
     effect,
     open_world,
-    score: item?.score ?? null,
-    probability: item?.probability ?? null,
-    ...(item?.kept && { kept: true }),
+    score: item?.found.score ?? null,
+    probability: item?.found.probability ?? null,
+    ...(item?.found.kept && { kept: true }),
     ...(isOfMany && item && { catalog: item.catalog, tool: item.tool.name }),
   };
 }

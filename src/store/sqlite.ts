@@ -59,9 +59,11 @@ export function openStore(folder: string): Store {
   );
   const pruneRevisions = db.prepare(`DELETE FROM revisions WHERE catalog = ? AND revision <= ?`);
   const pruneTools = db.prepare(`DELETE FROM tools WHERE id NOT IN (SELECT tool FROM manifest)`);
-  const selectVector = db.prepare<[string, Buffer], { vector: Buffer }>(
-    `SELECT vector FROM embeddings WHERE fingerprint = ? AND text_hash = ?`,
-  );
+  const selectVector = db
+    .prepare<[string, Buffer], Buffer>(
+      `SELECT vector FROM embeddings WHERE fingerprint = ? AND text_hash = ?`,
+    )
+    .pluck();
   const insertVector = db.prepare(
     `INSERT INTO embeddings (fingerprint, text_hash, vector) VALUES (?, ?, ?)
        ON CONFLICT (fingerprint, text_hash) DO NOTHING`,
@@ -151,9 +153,9 @@ export function openStore(folder: string): Store {
     vectors(fingerprint, texts) {
       const found = new Map<string, Float32Array>();
       for (const text of texts) {
-        const row = selectVector.get(fingerprint, hash16(text));
+        const vector = selectVector.get(fingerprint, hash16(text));
         // A copy: the driver's buffer may start at any byte, a Float32Array only at a multiple of four.
-        if (row) found.set(text, new Float32Array(new Uint8Array(row.vector).buffer));
+        if (vector) found.set(text, new Float32Array(new Uint8Array(vector).buffer));
       }
       return found;
     },

@@ -31,7 +31,7 @@ export function hnswIndex(
     plan: "hnsw",
     size: rows.count,
     rowsIn: exact.rowsIn,
-    best: exact.best,
+    scorer: exact.scorer,
 
     nearest(vector, count, allowed) {
       const isAllowed = (tool: number) =>
@@ -54,7 +54,7 @@ export function hnswIndex(
           for (const row of rowsOf.get(id) ?? [])
             if (isAllowed(owner[row]!)) tools.add(owner[row]!);
         if (tools.size >= count || ids.length < ask || ask >= rows.count) {
-          const found: Neighbour[] = Array.from(tools, (tool) => exact.best(vector, tool));
+          const found: Neighbour[] = Array.from(tools, exact.scorer(vector));
           return found.toSorted((a, b) => b.score - a.score || a.tool - b.tool).slice(0, count);
         }
       }

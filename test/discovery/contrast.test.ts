@@ -17,9 +17,8 @@ const snapshotOf = (tools: ToolSpec[]) =>
   buildSnapshot({
     catalog: "c",
     revision: 1,
-    tools,
+    rows: tools.map(rowOf),
     dimension: 16,
-    describe: rowOf,
     vectorOf: (text) => unit(AXES[text] ?? [15]),
   });
 const ask = async (tools: ToolSpec[], axis: number[]) =>

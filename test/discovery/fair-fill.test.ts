@@ -9,6 +9,7 @@ const scored = (row: number, score: number): Scored => ({
   view: row,
   bm25: 0,
   exact_name: false,
+  contrast: undefined,
 });
 const order = (a: Scored, b: Scored) => b.score - a.score || a.row - b.row;
 const rowsOf = (ranked: Scored[]) => ranked.map(({ row }) => row);

@@ -9,6 +9,7 @@ const scored = (score: number, exact_name = false): Scored => ({
   bm25: 40,
   score,
   exact_name,
+  contrast: undefined,
 });
 const margins = (...ranking: Scored[]) =>
   featuresOf(ranking, 7).map(({ margin }) => Number(margin.toFixed(6)));
