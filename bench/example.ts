@@ -7,24 +7,15 @@ import { readCalibration } from "../src/calibration.ts";
 import { loadConfig } from "../src/config.ts";
 import { VIEW_TEMPLATE } from "../src/discovery.ts";
 import { findModel, startEmbedder } from "../src/embedder.ts";
-import type { RoutingCase } from "../src/routing.ts";
+import type { Measures, RoutingCase, Slice } from "../src/routing.ts";
 import { createService } from "../src/service.ts";
 import { openStore } from "../src/store.ts";
 
-interface Rates {
-  tool_recall: number | null;
-  selection_accuracy: number | null;
-  abstention_accuracy: number | null;
-  violation_rate: number | null;
-  failure_profile: Record<string, number>;
-  latency_ms: Record<string, number | null>;
-  ordinary: { cases: number; tool_recall: number | null };
-}
 interface Result {
   cases: number;
   coverage: number | null;
   exposure_recall: number | null;
-  by_k: Record<string, Rates>;
+  by_k: Record<string, Measures & { ordinary: Measures; slices: Slice[] }>;
 }
 
 const percent = (rate: number | null | undefined) =>
@@ -71,9 +62,8 @@ for (const arms of ["lexical", "dense", "hybrid"] as const) {
   );
   for (const [k, rates] of Object.entries(by_k)) {
     const { coverage: c, exposure: e, discovery: d, selection: s } = rates.failure_profile;
-    const latency = Object.values(rates.latency_ms)
-      .map((value) => value?.toFixed(1))
-      .join("/");
+    const { p50, p95, p99 } = rates.latency_ms;
+    const latency = [p50, p95, p99].map((value) => value?.toFixed(2)).join("/");
     console.log(
       [
         k.padStart(4),
@@ -88,18 +78,13 @@ for (const arms of ["lexical", "dense", "hybrid"] as const) {
     );
   }
 }
-console.log(
-  "\nhybrid by language and by kind: cases, recall@5, recall@10 of the cases with an ordinary acceptable tool",
-);
-const slices = new Map<string, RoutingCase[]>();
-for (const item of cases) {
-  for (const slice of [`lang ${item.lang ?? "?"}`, ...(item.tags ?? [])])
-    slices.set(slice, [...(slices.get(slice) ?? []), item]);
-}
-for (const [slice, some] of [...slices].toSorted()) {
-  const { by_k } = await run(some, "hybrid");
+const { by_k } = await run(cases, "hybrid");
+console.log("\nhybrid by language and by kind: cases, recall@5, recall@10");
+for (const [i, { by, name, cases: count, rates }] of by_k["5"]!.slices.entries()) {
+  if (by !== "lang" && by !== "tag") continue;
+  const ten = by_k["10"]!.slices[i]!.rates.tool_recall;
   console.log(
-    `${slice.padEnd(22)} ${String(some.length).padStart(4)}  ${percent(by_k["5"]!.ordinary.tool_recall)}  ${percent(by_k["10"]!.ordinary.tool_recall)}`,
+    `${`${by} ${name}`.padEnd(28)} ${String(count).padStart(4)}  ${percent(rates.tool_recall)}  ${percent(ten)}`,
   );
 }
 await service.close();

@@ -16,7 +16,40 @@ const LIMITS = {
   revisions_kept: 10,
 };
 
+const TRACES = { store_query: false, kept: 100_000, days: 30 };
+
+const Selector = Type.Object(
+  {
+    base_url: Type.String({
+      pattern: "^https?://",
+      description: "Up to and without /chat/completions.",
+    }),
+    model: Type.String({ minLength: 1 }),
+    api_key_env: Type.Optional(
+      Type.String({ description: "Environment variable that holds the key." }),
+    ),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, default: 0 })),
+    timeout_ms: positive("Milliseconds a call may take.", 60_000),
+    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 4 })),
+    concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 64, default: 4 })),
+  },
+  { additionalProperties: false },
+);
+
 const PLANNER = { graph_rows_min: GRAPH_ROWS_MIN };
+
+const SELECTOR = { temperature: 0, timeout_ms: 60_000, retries: 4, concurrency: 4 };
+
+/** An OpenAI-compatible chat endpoint that may select in a bench. */
+export interface ChatEndpoint {
+  base_url: string;
+  model: string;
+  api_key_env?: string;
+  temperature: number;
+  timeout_ms: number;
+  retries: number;
+  concurrency: number;
+}
 
 /** `shortlist.config.json`: the only place where authority comes from. No route writes it. */
 const ConfigFile = Type.Object(
@@ -34,6 +67,26 @@ const ConfigFile = Type.Object(
       Type.Object(
         {
           graph_rows_min: positive("Rows from which a catalog gets an HNSW graph.", GRAPH_ROWS_MIN),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    selectors: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }), Selector, {
+        description: "OpenAI-compatible chat models that a bench may ask to select.",
+      }),
+    ),
+    traces: Type.Optional(
+      Type.Object(
+        {
+          store_query: Type.Optional(
+            Type.Boolean({
+              description: "Keep the requests' texts in stored traces.",
+              default: false,
+            }),
+          ),
+          kept: positive("Traces kept in the store.", TRACES.kept),
+          days: positive("Days that a trace is kept.", TRACES.days),
         },
         { additionalProperties: false },
       ),
@@ -64,6 +117,8 @@ export interface Config {
   phases: ReadonlyMap<string, ExposurePolicy>;
   controls: readonly ToolSpec[];
   planner: typeof PLANNER;
+  selectors: ReadonlyMap<string, ChatEndpoint>;
+  traces: typeof TRACES;
   limits: typeof LIMITS;
 }
 
@@ -89,6 +144,13 @@ export function loadConfig(path: string): Config {
     phases: new Map(Object.entries(file.phases)),
     controls: file.trusted_controls,
     planner: { ...PLANNER, ...file.planner },
+    selectors: new Map(
+      Object.entries(file.selectors ?? {}).map(([name, selector]) => [
+        name,
+        { ...SELECTOR, ...selector },
+      ]),
+    ),
+    traces: { ...TRACES, ...file.traces },
     limits: { ...LIMITS, ...file.limits },
   };
 }

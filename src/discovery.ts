@@ -23,7 +23,7 @@ export {
   VIEW_TEMPLATE,
   viewsOf,
 } from "./discovery/views.ts";
-export type { Ablation } from "./discovery/arms.ts";
+export type { Ablation, Mechanism } from "./discovery/arms.ts";
 export { choose } from "./discovery/choose.ts";
 export { featuresOf, type MatchFeatures } from "./discovery/features.ts";
 export type { Part } from "./discovery/fair-fill.ts";

@@ -55,6 +55,27 @@ export const ERRORS = {
     title: "The suite has no cases",
     remedy: "Send at least one labelled case.",
   },
+  invalid_gate: {
+    status: 422,
+    title: "The gate cannot be read",
+    remedy: "Write a metric, a k, a comparison and a number, such as recall@10>=0.95.",
+  },
+  gate_failed: {
+    status: 422,
+    title: "A gate has failed",
+    remedy: "See the cases that were lost; lower the gate only if they may be.",
+  },
+  unknown_selector: {
+    status: 404,
+    title: "There is no such selector",
+    remedy:
+      "Use one of the known names, or add it to `selectors` in the configuration and send SIGHUP.",
+  },
+  selector_failed: {
+    status: 502,
+    title: "The model that selects refuses to answer",
+    remedy: "Check the selector's base_url, model and key in the configuration.",
+  },
   too_few_cases: {
     status: 422,
     title: "The suite is too small to fit a calibration",

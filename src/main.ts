@@ -30,12 +30,12 @@ function logError(error: unknown): void {
 }
 
 /** Everything that one process holds: configuration, store, encoder and the service over them. */
-async function assemble() {
+async function assemble(beside = "") {
   const configPath =
     process.env["SHORTLIST_CONFIG"] ??
     [resolve("shortlist.config.json"), join(ROOT, "shortlist.config.json")].find(existsSync)!;
   let config: Config = loadConfig(configPath);
-  const folder = process.env["SHORTLIST_DATA"] ?? resolve("var");
+  const folder = join(process.env["SHORTLIST_DATA"] ?? resolve("var"), beside);
   const store = openStore(folder);
   const bar = progressBar("Downloading");
   let isSaid = false;
@@ -53,6 +53,7 @@ async function assemble() {
     embedder,
     config: () => config,
     folder,
+    environment: (name) => process.env[name],
     onError: logError,
   });
   const principal = () => localPrincipal(config.ceiling);
@@ -149,8 +150,8 @@ ${catalog.name}: ${catalog.tools} tools, revision ${catalog.revision}. Ask it:
 const runtime: Runtime = {
   version,
   serve,
-  async open() {
-    const parts = await assemble();
+  async open(folder) {
+    const parts = await assemble(folder);
     await parts.load({ example: false, reembed: false });
     return {
       service: parts.service,

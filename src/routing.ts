@@ -3,8 +3,21 @@ import { type Fault, ShortlistError } from "./errors.ts";
 import { ExposurePolicy } from "./exposure.ts";
 import { checkShape } from "./tool.ts";
 
-export { failedStage, type RoutingRecord } from "./routing/record.ts";
-export { ABSTAIN, latencyOf, measure } from "./routing/metrics.ts";
+export { intervalOf, pairedInterval } from "./routing/bootstrap.ts";
+export { judge, parseGate, type Verdict } from "./routing/gate.ts";
+export {
+  ABSTAIN,
+  latencyOf,
+  measure,
+  type Measures,
+  type Metric,
+  METRIC_NAMES,
+  type Rates,
+  valuesOf,
+} from "./routing/metrics.ts";
+export { failedStage, type Outcome, type RoutingRecord } from "./routing/record.ts";
+export { type Slice, slicesOf } from "./routing/slices.ts";
+export { type Consistency, consistencyOf } from "./routing/trials.ts";
 
 const Names = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { uniqueItems: true });
 
@@ -30,12 +43,13 @@ export const RoutingCase = Type.Object(
 export type RoutingCase = Static<typeof RoutingCase>;
 
 /**
- * The cases of a suite, checked by the seed's rules.
+ * The cases of a suite, checked by the seed's rules. `lines` are theirs in the text they come from, if any.
  * @throws ShortlistError `empty_suite`, or `invalid_suite` with every fault by case number
  */
 export function checkSuite(
   values: readonly unknown[],
   phases: { has(name: string): boolean },
+  lines: readonly number[] = [],
 ): RoutingCase[] {
   if (values.length === 0) throw new ShortlistError("empty_suite", "The suite has no cases.");
   const ids = new Set<string>();
@@ -44,7 +58,7 @@ export function checkSuite(
     const meaning = shape.length > 0 ? [] : checkMeaning(value as RoutingCase, ids, phases);
     return [...shape, ...meaning].map(({ pointer, message }) => ({
       pointer: `/${index}${pointer}`,
-      message,
+      message: lines[index] === undefined ? message : `line ${lines[index]}: ${message}`,
     }));
   });
   if (faults.length > 0) {

@@ -18,6 +18,7 @@ const MIDDLE = [
   "snapshot",
   "discovery",
   "calibration",
+  "adapter",
   "routing",
   "job",
   "access",
@@ -36,6 +37,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   snapshot: [...PORTS, "exposure", "tool"],
   // Exposure's eligible rows are discovery's input; the snapshot is laid out by it.
   discovery: ["snapshot", "render", "exposure", "tool", ...PORTS],
+  adapter: [],
   calibration: ["discovery", "errors", "tool"],
   // A case may carry a policy of its own.
   routing: ["tool", "errors", "exposure"],

@@ -206,9 +206,56 @@ describe("the command line", () => {
     expect(stderr).toContain(says);
   });
 
-  it.each(["serve", "index", "query", "explain"])("has help for %s", (command) => {
-    const { status, stdout } = cli([command, "--help"]);
-    expect(status).toBe(0);
-    expect(stdout).toContain(`Usage: shortlist ${command}`);
+  it("runs labelled cases over a registry file, writes the result and the report, and gates", () => {
+    const cases = join(scratch, "cases.ndjson");
+    writeFileSync(
+      cases,
+      [
+        { task_id: "1", goal: "which checks failed?", acceptable: ["list_failed_checks"] },
+        { task_id: "2", goal: "write the file", acceptable: ["write_file"] },
+      ]
+        .map((item) => JSON.stringify(item))
+        .join("\n"),
+    );
+    const registry = join(scratch, "tools.ndjson");
+    const [out, html] = [join(scratch, "report.json"), join(scratch, "report.html")];
+    const run = (...gates: string[]) =>
+      cli([
+        "bench",
+        cases,
+        "--registry",
+        registry,
+        "-k",
+        "1,5",
+        "--ablate",
+        "--out",
+        out,
+        "--html",
+        html,
+        "--gate",
+        ...gates,
+      ]);
+    const passed = run("recall@1>=0.9");
+    expect([passed.status, passed.stderr]).toEqual([0, ""]);
+    expect(passed.stdout).toContain("2 cases, coverage 1.000, exposure recall 1.000");
+    expect(passed.stdout).toContain("vague overlapping tools");
+    expect(passed.stdout).toContain("passed recall@1>=0.9: 1.000");
+    expect(JSON.parse(readFileSync(out, "utf8")).by_k["5"].tool_recall).toBe(1);
+    expect(readFileSync(html, "utf8")).toContain("<svg");
+    const failed = run("recall@1>=0.9", "all_tools@5>=0.5");
+    expect(failed.status).toBe(1);
+    expect(failed.stderr).toContain("all_tools@5>=0.5");
+    expect(cli(["bench", cases, "--gate", "recall>1"]).status).toBe(1);
+    // What is served has not changed.
+    expect(JSON.parse(cli(["query", "x", "--json", "-c", "mine"]).stdout).revision).toBe(1);
   });
+
+  it.each(["serve", "index", "query", "explain", "bench", "calibrate", "tune"])(
+    "has help for %s",
+    (command) => {
+      const { status, stdout } = cli([command, "--help"]);
+      expect(status).toBe(0);
+      expect(stdout).toContain(`Usage: shortlist ${command}`);
+    },
+  );
 });

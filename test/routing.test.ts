@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ShortlistError } from "../src/errors.ts";
-import {
-  checkSuite,
-  failedStage,
-  latencyOf,
-  measure,
-  type RoutingCase,
-  type RoutingRecord,
-} from "../src/routing.ts";
+import { checkSuite, failedStage, type RoutingCase, type RoutingRecord } from "../src/routing.ts";
 
 const record = (
   over: Partial<RoutingRecord> & { acceptable: string[]; forbidden?: string[] },
@@ -41,56 +34,6 @@ describe("the stage that failed (seed 000, section 13)", () => {
     expect(
       failedStage(record({ acceptable: ["missing"], selected: "b", retrieved_names: new Set() })),
     ).toBe("coverage");
-  });
-});
-
-describe("the aggregate rates, each conditioned on the stage before", () => {
-  it("have the values computed by hand", () => {
-    const records = [
-      record({ acceptable: ["a"] }), // right
-      record({ acceptable: ["missing"] }), // not covered
-      record({ acceptable: ["b"] }), // covered, not exposed
-      record({
-        acceptable: ["a"],
-        retrieved_names: new Set(["no_applicable_tool"]),
-        selected: "no_applicable_tool",
-      }), // exposed, not retrieved
-      record({ acceptable: ["no_applicable_tool"], selected: "a", forbidden: ["a"] }), // retrieved, wrong and forbidden
-      record({ acceptable: ["no_applicable_tool"], selected: "no_applicable_tool" }), // right to abstain
-    ];
-    expect(measure(records)).toEqual({
-      coverage: 5 / 6, // all but the second
-      exposure_recall: 4 / 5, // of the five covered, all but the third
-      tool_recall: 3 / 4, // of the four exposed, all but the fourth
-      selection_accuracy: 2 / 3, // of the three retrieved, the first and the last
-      abstention_accuracy: 1 / 2, // two should abstain, one did
-      violation_rate: 1 / 6,
-      failure_profile: { coverage: 1, exposure: 1, discovery: 1, selection: 1 },
-    });
-  });
-
-  it("are null where nothing qualifies, never 0", () => {
-    expect(measure([])).toEqual({
-      coverage: null,
-      exposure_recall: null,
-      tool_recall: null,
-      selection_accuracy: null,
-      abstention_accuracy: null,
-      violation_rate: null,
-      failure_profile: { coverage: 0, exposure: 0, discovery: 0, selection: 0 },
-    });
-    expect(measure([record({ acceptable: ["missing"] })])).toMatchObject({
-      coverage: 0,
-      exposure_recall: null,
-      abstention_accuracy: null,
-    });
-  });
-});
-
-describe("latency percentiles", () => {
-  it("are by nearest rank", () => {
-    expect(latencyOf([4, 1, 3, 2])).toEqual({ p50: 2, p95: 4, p99: 4 });
-    expect(latencyOf([])).toEqual({ p50: null, p95: null, p99: null });
   });
 });
 

@@ -40,7 +40,11 @@ export interface RunningService {
 
 /** The whole service on a socket of its own: real store, real encoder. */
 export async function runService(
-  over: { config?: (config: Config) => Config; principal?: (config: Config) => Principal } = {},
+  over: {
+    config?: (config: Config) => Config;
+    principal?: (config: Config) => Principal;
+    environment?: (name: string) => string | undefined;
+  } = {},
 ): Promise<RunningService> {
   const folder = mkdtempSync(join(tmpdir(), "shortlist-"));
   const loaded = loadConfig("shortlist.config.json");
@@ -56,6 +60,7 @@ export async function runService(
     embedder,
     config: () => config,
     folder,
+    ...(over.environment && { environment: over.environment }),
     onError: console.error,
   });
   const principal = over.principal?.(config) ?? localPrincipal(config.ceiling);

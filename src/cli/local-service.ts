@@ -16,14 +16,16 @@ interface LocalService {
 export interface Runtime {
   version: string;
   serve(options: { example: boolean; reembed: boolean }): Promise<void>;
-  open(): Promise<LocalService>;
+  /** Over the local store, or one in a folder of its own beside it. */
+  open(folder?: string): Promise<LocalService>;
 }
 
 export async function withService(
   runtime: Runtime,
   use: (local: LocalService) => Promise<void>,
+  folder?: string,
 ): Promise<void> {
-  const local = await runtime.open();
+  const local = await runtime.open(folder);
   try {
     await use(local);
   } finally {

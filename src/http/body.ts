@@ -57,20 +57,30 @@ export async function readJson(c: Context, bytesMax: number): Promise<unknown> {
 
 /** A JSON array, or one JSON value a line (NDJSON). Lines that are not JSON refuse the whole body. */
 export async function readList(c: Context, bytesMax: number): Promise<unknown[]> {
+  return (await readLines(c, bytesMax)).map(({ value }) => value);
+}
+
+/** The same, each value with its line in the body; without one where the body is an array. */
+export async function readLines(
+  c: Context,
+  bytesMax: number,
+): Promise<{ value: unknown; line?: number }[]> {
   const type = requireType(c, ["application/json", "application/x-ndjson", "application/jsonl"]);
-  const text = await textOf(c, bytesMax);
+  const lines = await textOf(c, bytesMax);
   if (type !== "application/json") {
-    return text
+    return lines
       .split("\n")
-      .flatMap((line, index) => (line.trim() === "" ? [] : [parse(line, `Line ${index + 1}`)]));
+      .flatMap((text, index) =>
+        text.trim() === "" ? [] : [{ value: parse(text, `Line ${index + 1}`), line: index + 1 }],
+      );
   }
-  const value = parse(text, "The body");
+  const value = parse(lines, "The body");
   if (!Array.isArray(value)) {
     throw new ShortlistError("invalid_request", "The body is not an array.", [
       { pointer: "", message: "must be array" },
     ]);
   }
-  return value;
+  return value.map((item: unknown) => ({ value: item }));
 }
 
 function requireType(c: Context, types: readonly string[]): string {

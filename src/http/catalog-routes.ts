@@ -3,7 +3,7 @@ import { ShortlistError } from "../errors.ts";
 import type { Service } from "../service.ts";
 import { ToolSpec } from "../tool.ts";
 import { readJson, readList } from "./body.ts";
-import { ifMatchOf, type Route } from "./route.ts";
+import { GATED, gateOf, ifMatchOf, type Route } from "./route.ts";
 import { CatalogList, JobAnswer, ToolAnswer, ToolPage } from "./answers.ts";
 
 const LIST_TYPES = ["application/json", "application/x-ndjson"];
@@ -59,6 +59,7 @@ export function catalogRoutes(service: Service): Route[] {
       summary: "Replaces what the source `registry` brought, creating the catalog if need be",
       body: Type.Array(ToolSpec),
       bodyTypes: LIST_TYPES,
+      query: GATED,
       answers: {
         202: {
           description: "The job; the revision goes live when it succeeds.",
@@ -67,12 +68,10 @@ export function catalogRoutes(service: Service): Route[] {
       },
       async handle({ c, principal, param }) {
         const catalog = requireName(param("catalog"));
-        const job = await service.registry.replace(
-          principal,
-          catalog,
-          await readList(c, limit()),
-          ifMatchOf(c),
-        );
+        const job = await service.registry.replace(principal, catalog, await readList(c, limit()), {
+          ifMatch: ifMatchOf(c),
+          gate: gateOf(c),
+        });
         return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
       },
     },
@@ -83,6 +82,7 @@ export function catalogRoutes(service: Service): Route[] {
       summary: "Adds or changes a batch of tools, one revision for all",
       body: Type.Array(ToolSpec),
       bodyTypes: LIST_TYPES,
+      query: GATED,
       answers: {
         202: {
           description: "The job; the revision goes live when it succeeds.",
@@ -91,12 +91,10 @@ export function catalogRoutes(service: Service): Route[] {
       },
       async handle({ c, principal, param }) {
         const values = await readList(c, limit());
-        const job = await service.registry.upsert(
-          principal,
-          param("catalog"),
-          values,
-          ifMatchOf(c),
-        );
+        const job = await service.registry.upsert(principal, param("catalog"), values, {
+          ifMatch: ifMatchOf(c),
+          gate: gateOf(c),
+        });
         return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
       },
     },
@@ -151,9 +149,36 @@ export function catalogRoutes(service: Service): Route[] {
       path: "/v1/catalogs/{catalog}/reindex",
       tag: "catalogs",
       summary: "Embeds what has no vector yet and builds the revision again",
+      query: GATED,
       answers: { 202: { description: "The job.", schema: JobAnswer } },
       handle({ c, principal, param }) {
-        const job = service.registry.reindex(principal, param("catalog"), ifMatchOf(c));
+        const options = { ifMatch: ifMatchOf(c), gate: gateOf(c) };
+        const job = service.registry.reindex(principal, param("catalog"), options);
+        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+      },
+    },
+    {
+      method: "get",
+      path: "/v1/catalogs/{catalog}/revisions",
+      tag: "catalogs",
+      summary: "The revisions that are held, newest first",
+      answers: { 200: { description: "Numbers, times, sizes, and which is live." } },
+      handle: ({ c, principal, param }) =>
+        c.json({ revisions: service.revisions.list(principal, param("catalog")) }),
+    },
+    {
+      method: "post",
+      path: "/v1/catalogs/{catalog}/revisions/{revision}/promote",
+      tag: "catalogs",
+      summary: "Makes a held revision the live one, if it passes the gate",
+      query: GATED,
+      answers: { 202: { description: "The job.", schema: JobAnswer } },
+      handle({ c, principal, param }) {
+        const revision = Number(param("revision"));
+        if (!Number.isInteger(revision) || revision < 1)
+          throw new ShortlistError("unknown_revision", "A revision is a whole number from 1.");
+        const gate = gateOf(c);
+        const job = service.revisions.promote(principal, param("catalog"), revision, gate);
         return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
       },
     },

@@ -6,6 +6,7 @@ import {
   ManyQueryRequest,
   QueryRequest,
   type Service,
+  TuneRequest,
 } from "../service.ts";
 import { ExplainAnswer, JobAnswer, ManyQueryAnswer, QueryAnswer } from "./answers.ts";
 import { readJson } from "./body.ts";
@@ -60,7 +61,7 @@ export function funnelRoutes(service: Service): Route[] {
       tag: "funnel",
       summary: "A recent decision: what was visible, and why",
       answers: { 200: { description: "The trace." } },
-      handle: ({ c, principal, param }) => c.json(service.queries.trace(principal, param("trace"))),
+      handle: ({ c, principal, param }) => c.json(service.records.trace(principal, param("trace"))),
     },
     {
       method: "get",
@@ -103,6 +104,39 @@ export function funnelRoutes(service: Service): Route[] {
       answers: { 204: { description: "The catalog's fit is gone." } },
       handle({ c, principal, param }) {
         service.calibrator.delete(principal, param("catalog"));
+        return c.body(null, 204);
+      },
+    },
+    {
+      method: "get",
+      path: "/v1/catalogs/{catalog}/routing",
+      tag: "funnel",
+      summary:
+        "The catalog's learned routing: how it did when it was fitted; null where there is none",
+      answers: { 200: { description: "The report." } },
+      handle: ({ c, principal, param }) => c.json(service.tuner.get(principal, param("catalog"))),
+    },
+    {
+      method: "post",
+      path: "/v1/catalogs/{catalog}/routing",
+      tag: "funnel",
+      summary: "Learns routing from labelled cases or records; in force only where it wins",
+      body: TuneRequest,
+      answers: { 202: { description: "The job.", schema: JobAnswer } },
+      async handle({ c, principal, param }) {
+        const request = requireShape<TuneRequest>(TuneRequest, await readJson(c, limit()));
+        const job = service.tuner.start(principal, param("catalog"), request);
+        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+      },
+    },
+    {
+      method: "delete",
+      path: "/v1/catalogs/{catalog}/routing",
+      tag: "funnel",
+      summary: "Routing as it was before it learned",
+      answers: { 204: { description: "It is as it was." } },
+      handle({ c, principal, param }) {
+        service.tuner.delete(principal, param("catalog"));
         return c.body(null, 204);
       },
     },

@@ -1,4 +1,4 @@
-import { type TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import type { Context } from "hono";
 import type { Principal } from "../access.ts";
 import type { Fault } from "../errors.ts";
@@ -40,6 +40,23 @@ export function requireShape<T>(schema: TSchema, value: unknown): T {
   }
   return value as T;
 }
+
+/** The gate that a write names in its query string; both of its halves or neither. */
+export function gateOf(c: Context): { suite: string; gate: string } | undefined {
+  const [suite, gate] = [c.req.query("suite"), c.req.query("gate")];
+  if (suite === undefined && gate === undefined) return undefined;
+  if (suite !== undefined && gate !== undefined) return { suite, gate };
+  const message = "give both suite and gate, or neither";
+  throw new ShortlistError("invalid_request", message, [{ pointer: "/gate", message }]);
+}
+
+/** What of a query string says a gate. */
+export const GATED = {
+  suite: Type.Optional(Type.String({ description: "A stored suite that the revision must pass." })),
+  gate: Type.Optional(
+    Type.String({ description: "Such as recall@10>=0.95 or recall@10>=live-0.01." }),
+  ),
+};
 
 /** The revision of an If-Match header, which is an ETag of ours; `*` and none ask for nothing. */
 export function ifMatchOf(c: Context): number | undefined {

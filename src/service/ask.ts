@@ -7,6 +7,7 @@ import { ShortlistError } from "../errors.ts";
 import { ExposurePolicy, intersect } from "../exposure.ts";
 import { type Format, FORMATS } from "../render.ts";
 import type { Snapshot } from "../snapshot.ts";
+import type { Adapters } from "./adapters.ts";
 import type { Calibrations } from "./calibrations.ts";
 import { conversationOf, Messages } from "./conversation.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
@@ -81,17 +82,20 @@ export class Asks {
   readonly #live: LiveCatalogs;
   readonly #embedder: Embedder;
   readonly #calibrations: Calibrations;
+  readonly #adapters: Adapters;
   readonly #config: () => Config;
 
   constructor(
     live: LiveCatalogs,
     embedder: Embedder,
     calibrations: Calibrations,
+    adapters: Adapters,
     config: () => Config,
   ) {
     this.#live = live;
     this.#embedder = embedder;
     this.#calibrations = calibrations;
+    this.#adapters = adapters;
     this.#config = config;
   }
 
@@ -104,7 +108,7 @@ export class Asks {
     const k = request.k ?? (token_budget === undefined ? K_DEFAULT : K_MAX);
     requireKept(keep, k);
     const startedAt = performance.now();
-    const { vector, parts, intents } = await this.encode(query, context);
+    const { vector, parts, intents } = await this.encode(catalog, query, context);
     const encode_ms = performance.now() - startedAt;
     const snapshot = await this.#live.pinned(principal, catalog, request.revision);
     if (plan === "hnsw" && !snapshot.hnsw) {
@@ -130,15 +134,21 @@ export class Asks {
   }
 
   /** A request's vector, turned towards what was said before, and those of its asks, where it has several. */
-  async encode(query: string, context?: string) {
+  async encode(catalog: string, query: string, context?: string) {
     const { parts: asks, found } = intentsOf(query);
     const texts = [query, ...(context === undefined ? [] : [context])];
     const vectors = await Promise.all(
       [...texts, ...asks].map((text) => this.#embedder.embedQuery(text)),
     );
-    const parts = asks.map((text, i): Part => ({ text, vector: vectors[texts.length + i]! }));
-    const vector = context === undefined ? vectors[0]! : turned(vectors[0]!, vectors[1]!);
+    const learned = vectors.map((own) => this.adapted(catalog, own));
+    const parts = asks.map((text, i): Part => ({ text, vector: learned[texts.length + i]! }));
+    const vector = context === undefined ? learned[0]! : turned(learned[0]!, learned[1]!);
     return { vector, parts, intents: { found, used: asks.length } };
+  }
+
+  /** A vector as the catalog has learned to read it. */
+  adapted(catalog: string, vector: Float32Array): Float32Array {
+    return this.#adapters.adapted(catalog, vector);
   }
 
   /** The policy that a request gets: its phase or the default, narrowed by its own policy and the ceiling. */
@@ -173,10 +183,7 @@ function turned(vector: Float32Array, context: Float32Array): Float32Array {
   return sum.map((value) => value / norm);
 }
 
-export function budgetOf(
-  tokens: number | undefined,
-  format: Format = "openai",
-): Question["budget"] {
+function budgetOf(tokens: number | undefined, format: Format = "openai"): Question["budget"] {
   return tokens === undefined ? undefined : { tokens, format };
 }
 

@@ -1,194 +1,275 @@
-import { type Static, Type } from "@sinclair/typebox";
-import { LRUCache } from "lru-cache";
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
-import { discover, type Found, K_MAX, type Match } from "../discovery.ts";
+import { K_MAX } from "../discovery.ts";
 import { ShortlistError } from "../errors.ts";
 import { hiddenBy } from "../exposure.ts";
 import type { Job, Jobs, Work } from "../job.ts";
-import { ABSTAIN, latencyOf, measure, type RoutingCase, type RoutingRecord } from "../routing.ts";
-import { tokensOf } from "../render.ts";
+import { judge, parseGate, type RoutingCase } from "../routing.ts";
 import type { Snapshot } from "../snapshot.ts";
+import type { Store } from "../store.ts";
+import { type BenchResult, reportPage } from "./bench-report.ts";
+import type { BenchRequest } from "./bench-request.ts";
+import { compareRuns, type Outcomes, outcomesOf } from "./bench-compare.ts";
+import { type Funnels, resultOf } from "./bench-funnels.ts";
+import { type Prepared, runCases } from "./bench-run.ts";
+import type { Calibrations } from "./calibrations.ts";
+import { chatSelector } from "./chat-selector.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
-import { type Asks, budgetOf } from "./ask.ts";
-import { LABELLED, type Suites } from "./suites.ts";
-
-export const BenchRequest = Type.Object(
-  {
-    catalog: Type.String({ minLength: 1, maxLength: 64 }),
-    ...LABELLED,
-    k: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 1, maximum: K_MAX }), {
-        minItems: 1,
-        maxItems: 16,
-        uniqueItems: true,
-      }),
-    ),
-    token_budget: Type.Optional(
-      Type.Integer({ minimum: 0, description: "Tokens of openai's definitions, beside each k." }),
-    ),
-    arms: Type.Optional(
-      Type.Union([Type.Literal("hybrid"), Type.Literal("dense"), Type.Literal("lexical")]),
-    ),
-  },
-  { additionalProperties: false, title: "BenchRequest" },
-);
-export type BenchRequest = Static<typeof BenchRequest>;
+import type { SuiteGate } from "./suite-gate.ts";
+import { BASELINE, type Selector, sentIn } from "./selector.ts";
+import type { Suites } from "./suites.ts";
 
 const K_SWEEP = [5, 10, 20, 40];
-const RESULTS_MAX = 100;
+const BENCHES_KEPT = 200;
 
 /** Runs labelled cases through the funnel and says which stage lost the right tool. */
 export class Bench {
-  readonly #results = new LRUCache<string, { catalog: string } & Record<string, unknown>>({
-    max: RESULTS_MAX,
-  });
   readonly #live: LiveCatalogs;
-  readonly #asks: Asks;
+  readonly #funnels: Funnels;
   readonly #suites: Suites;
   readonly #jobs: Jobs;
+  readonly #store: Store;
+  readonly #calibrations: Calibrations;
   readonly #config: () => Config;
+  readonly #environment: (name: string) => string | undefined;
 
-  constructor(live: LiveCatalogs, asks: Asks, suites: Suites, jobs: Jobs, config: () => Config) {
+  constructor(
+    live: LiveCatalogs,
+    funnels: Funnels,
+    suites: Suites,
+    jobs: Jobs,
+    store: Store,
+    calibrations: Calibrations,
+    config: () => Config,
+    environment: (name: string) => string | undefined,
+  ) {
     this.#live = live;
-    this.#asks = asks;
+    this.#funnels = funnels;
     this.#suites = suites;
     this.#jobs = jobs;
+    this.#store = store;
+    this.#calibrations = calibrations;
     this.#config = config;
+    this.#environment = environment;
   }
 
-  /** @throws ShortlistError `unknown_catalog`, `unknown_suite`, `empty_suite`, `invalid_suite` */
+  /** @throws ShortlistError `unknown_catalog`, `unknown_suite`, `empty_suite`, `invalid_suite`, `invalid_gate`, `unknown_selector` */
   start(principal: Principal, request: BenchRequest): Job {
     const snapshot = this.#live.get(principal, request.catalog);
     const cases = this.#suites.labelled(request);
-    const sweep = request.k ?? K_SWEEP;
+    const gates = (request.gates ?? []).map(parseGate);
+    const sweep = [...new Set([...(request.k ?? K_SWEEP), ...gates.map(({ k }) => k)])];
+    const selector = this.#selectorOf(request);
+    const suite_hash = createHash("sha256")
+      .update(JSON.stringify(cases))
+      .digest("hex")
+      .slice(0, 16);
     // A queue of its own: a bench reads one snapshot and holds up no write.
+    const run = { sweep, token_budgets: request.token_budgets ?? [], selector };
     const job: Job = this.#jobs.start(
       "bench",
       `bench ${request.catalog}`,
       async (work) => {
         // Queued work starts in a later turn, when `job` is known.
         await new Promise((resolve) => setImmediate(resolve));
-        const result = await this.#run(principal, snapshot, cases, sweep, request, work);
-        this.#results.set(job.id, {
-          id: job.id,
-          catalog: request.catalog,
-          suite: request.suite ?? null,
-          ...result,
-        });
-        return { result: `/v1/bench/${job.id}` };
+        const result = await this.#run(principal, snapshot, cases, request, run, work);
+        const verdicts = gates.map((gate) => judge(gate, result.by_k[gate.k]!.ordinary, undefined));
+        const created_at = new Date().toISOString();
+        const { outcomes, ...shown } = result;
+        this.#store.saveBench(
+          {
+            id: job.id,
+            catalog: request.catalog,
+            created_at,
+            result: {
+              id: job.id,
+              catalog: request.catalog,
+              suite: request.suite ?? null,
+              suite_hash,
+              created_at,
+              selector: selector.name,
+              ...shown,
+              ...(verdicts.length > 0 && { verdicts }),
+            },
+            outcomes: await promisify(gzip)(JSON.stringify(outcomes)),
+          },
+          BENCHES_KEPT,
+        );
+        const passed = verdicts.every((verdict) => verdict.passed);
+        return { result: `/v1/bench/${job.id}`, ...(verdicts.length > 0 && { passed }) };
       },
       cases.length * sweep.length,
     );
     return job;
   }
 
+  list(principal: Principal) {
+    return this.#store
+      .benches()
+      .filter(({ catalog }) => principal.maySee(catalog))
+      .map(({ id, catalog, created_at, result }) => ({
+        id,
+        catalog,
+        created_at,
+        suite: result["suite"],
+        cases: result["cases"],
+      }));
+  }
+
   /** @throws ShortlistError `unknown_bench` */
-  get(principal: Principal, id: string) {
-    const result = this.#results.get(id);
-    if (!result || !principal.maySee(result.catalog))
-      throw new ShortlistError("unknown_bench", `There is no result ${id}.`);
-    return result;
+  get(principal: Principal, id: string): Record<string, unknown> {
+    return this.#stored(principal, id).result;
+  }
+
+  /** The result as a page that needs no server. @throws ShortlistError `unknown_bench` */
+  report(principal: Principal, id: string): string {
+    const { catalog, result } = this.#stored(principal, id);
+    const snapshot = this.#live.find(principal, catalog);
+    const toolOf = (name: string) => {
+      const tool = snapshot?.tools[snapshot.rowOf.get(name) ?? -1];
+      return tool && !hiddenBy(principal.ceiling, tool) ? tool : undefined;
+    };
+    const { calibration } = this.#calibrations.get(catalog);
+    return reportPage(result as unknown as BenchResult, toolOf, calibration ?? undefined);
+  }
+
+  /** What changed from one run to another over the cases that both have. @throws ShortlistError `unknown_bench` */
+  async compare(principal: Principal, before: string, after: string) {
+    const [a, b] = [this.#stored(principal, before), this.#stored(principal, after)];
+    const read = async (packed: Uint8Array) =>
+      JSON.parse(String(await promisify(gunzip)(packed))) as Outcomes;
+    return {
+      before,
+      after,
+      same: Object.fromEntries(
+        ["catalog", "revision", "suite_hash", "fingerprint", "config_hash", "selector"].map(
+          (key) => [key, a.result[key] === b.result[key]],
+        ),
+      ),
+      ...compareRuns(await read(a.outcomes), await read(b.outcomes)),
+    };
+  }
+
+  /** A candidate revision against the suite and the live one: the verdict, and the cases that it loses. @throws ShortlistError `unknown_suite`, `invalid_gate` */
+  async judge(principal: Principal, candidate: Snapshot, asked: SuiteGate, work: Work) {
+    const gate = parseGate(asked.gate);
+    const cases = this.#suites.get(asked.suite);
+    const { catalog } = candidate;
+    const prepared = await this.#funnels.prepare(principal, catalog, cases, work);
+    const measured = async (snapshot: Snapshot) => {
+      const funnel = this.#funnels.whole(principal, snapshot, "hybrid");
+      return resultOf(
+        await runCases(prepared, funnel, { k: gate.k }, BASELINE, work.signal, () => {}),
+      );
+    };
+    const after = await measured(candidate);
+    const live = this.#live.find(principal, catalog);
+    const before = live && (await measured(live));
+    const verdict = judge(gate, after.ordinary, before?.ordinary);
+    const lost = after.failed.filter((id) => !before?.failed.includes(id));
+    return { ...verdict, suite: asked.suite, lost };
+  }
+
+  #stored(principal: Principal, id: string) {
+    const bench = this.#store.bench(id);
+    if (bench && principal.maySee(bench.catalog)) return bench;
+    throw new ShortlistError("unknown_bench", `There is no result ${id}.`);
+  }
+
+  #selectorOf({ selector, records, repeat = 1 }: BenchRequest): Selector {
+    if (records) {
+      if (selector === undefined) return sentIn(records);
+      const message = "give either selector or records";
+      throw new ShortlistError("invalid_request", message, [{ pointer: "", message }]);
+    }
+    if (selector === undefined) return { ...BASELINE, trials: repeat };
+    const { selectors } = this.#config();
+    const endpoint = selectors.get(selector);
+    if (!endpoint) {
+      throw new ShortlistError(
+        "unknown_selector",
+        `There is no selector ${selector}.`,
+        [],
+        [...selectors.keys()],
+      );
+    }
+    const key = endpoint.api_key_env && this.#environment(endpoint.api_key_env);
+    return chatSelector(endpoint, repeat, key || undefined);
   }
 
   async #run(
     principal: Principal,
     snapshot: Snapshot,
     cases: readonly RoutingCase[],
-    sweep: readonly number[],
-    { arms = "hybrid", token_budget }: BenchRequest,
+    { catalog, arms = "hybrid", ablate }: BenchRequest,
+    run: { sweep: readonly number[]; token_budgets: readonly number[]; selector: Selector },
     work: Work,
   ) {
-    // The floor belongs to the whole of discovery: an arm alone has no calibration.
-    const match = arms === "hybrid" ? this.#asks.matchOf(snapshot.catalog, undefined) : undefined;
-    const budget = budgetOf(token_budget);
-    const controls = new Set(this.#config().controls.map(({ name }) => name));
-    const seen = snapshot.tools
-      .filter((tool) => !hiddenBy(principal.ceiling, tool))
-      .map(({ name }) => name);
-    const registry_names = new Set([...seen, ...controls]);
-    // Few policies, many cases: the name set of each is made once.
-    const exposedBy = new LRUCache<string, ReadonlySet<string>>({ max: 64 });
-    const controlTokens = this.#config().controls.reduce(
-      (sum, tool) => sum + tokensOf(tool, "openai"),
-      0,
-    );
-    const by_k: Record<string, unknown> = {};
-    let all: RoutingRecord[] = [];
-    let done = 0;
+    const { sweep, token_budgets, selector } = run;
+    const rungs = ablate ? await this.#funnels.ladder(principal, snapshot) : [];
+    const left = ablate ? await this.#funnels.leftOut(principal, snapshot) : [];
+    const runs = sweep.length + token_budgets.length + rungs.length + left.length;
+    let before = 0;
+    const tell = (done: number) => work.progress(before + Math.floor(done), runs * cases.length);
+    tell(0);
+    const prepared = await this.#funnels.prepare(principal, catalog, cases, work);
+    const plain = ablate
+      ? await this.#funnels.prepare(principal, catalog, cases, work, false)
+      : prepared;
+    const families = new Map(snapshot.tools.map(({ name, family }) => [name, family]));
+    const outcomes: Outcomes = { cases: cases.map(({ task_id }) => task_id), runs: {} };
+    const ask = async (
+      items: readonly Prepared[],
+      funnel: ReturnType<Funnels["whole"]>,
+      limits: { k: number; tokens?: number },
+    ) => {
+      const records = await runCases(items, funnel, limits, selector, work.signal, tell);
+      before += cases.length;
+      return records;
+    };
+    const funnel = this.#funnels.whole(principal, snapshot, arms);
+    const by_k: Record<string, ReturnType<typeof resultOf>["shown"]> = {};
     for (const k of sweep) {
-      const records: RoutingRecord[] = [];
-      const latencies: number[] = [];
-      let visibleTokens = 0;
-      for (const item of cases) {
-        work.signal.throwIfAborted();
-        const startedAt = performance.now();
-        const { vector, parts } = await this.#asks.encode(item.goal);
-        const policy = this.#asks.effectivePolicy(principal, item);
-        const found = discover(snapshot, {
-          query: item.goal,
-          vector,
-          parts,
-          policy,
-          facts: item.facts ?? {},
-          k,
-          arms,
-          budget,
-          match,
-        });
-        latencies.push(performance.now() - startedAt);
-        const exposure = JSON.stringify([policy, [...found.eligible.excluded]]);
-        let exposed_names = exposedBy.get(exposure);
-        if (!exposed_names) {
-          const tools = snapshot.tools.filter(
-            (tool, row) => !hiddenBy(policy, tool) && !found.eligible.excluded.has(row),
-          );
-          exposed_names = new Set([...tools.map(({ name }) => name), ...controls]);
-          exposedBy.set(exposure, exposed_names);
-        }
-        const retrieved = found.retrieved.map(({ row }) => snapshot.tools[row]!.name);
-        records.push({
-          case: item,
-          registry_names,
-          exposed_names,
-          retrieved_names: new Set([...retrieved, ...controls]),
-          // The deterministic baseline: the first of the retrieved where it matches, or to decline.
-          selected: isMatch(found.retrieved[0], match) ? retrieved[0]! : ABSTAIN,
-          retrieval_k: k,
-        });
-        for (const { tool } of found.retrieved) visibleTokens += tokensOf(tool, "openai");
-        done++;
-        if (done % 50 === 0) {
-          work.progress(done, cases.length * sweep.length);
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      }
-      const ordinary = records.filter(({ case: { acceptable } }) =>
-        acceptable.some((name) => !controls.has(name)),
-      );
-      by_k[k] = {
-        ...measure(records),
-        ordinary: { cases: ordinary.length, ...measure(ordinary) },
-        visible_tokens: controlTokens + visibleTokens / cases.length,
-        latency_ms: latencyOf(latencies),
-      };
-      all = records;
+      const records = await ask(prepared, funnel, { k });
+      outcomes.runs[k] = outcomesOf(records);
+      by_k[k] = resultOf(records, (name) => families.get(name)).shown;
     }
-    work.progress(done, done);
-    const { coverage, exposure_recall } = measure(all);
+    const by_budget: typeof by_k = {};
+    for (const tokens of token_budgets) {
+      const records = await ask(prepared, funnel, { k: K_MAX, tokens });
+      by_budget[tokens] = resultOf(records, (name) => families.get(name)).shown;
+    }
+    const table = async (rows: Awaited<ReturnType<Funnels["ladder"]>>) => {
+      const shown = [];
+      for (const { name, funnel: other, open, learned } of rows) {
+        const own = learned ? prepared : plain;
+        const items = open ? own.map((item) => ({ ...item, ...open })) : own;
+        const { ordinary, shown: all } = resultOf(await ask(items, other, { k: ABLATION_K }));
+        shown.push({ name, k: other.retrieval ? ABLATION_K : null, ...all, ordinary });
+      }
+      return shown;
+    };
+    const ladder = await table(rungs);
+    const ablations = await table(left);
+    const first = by_k[sweep[0]!]!;
     return {
       revision: snapshot.revision,
+      fingerprint: this.#funnels.fingerprint,
       config_hash: this.#config().hash,
       arms,
+      trials: selector.trials,
       cases: cases.length,
-      coverage,
-      exposure_recall,
+      coverage: first.coverage,
+      exposure_recall: first.exposure_recall,
       by_k,
+      ...(token_budgets.length > 0 && { by_budget }),
+      ...(ablate && { ladder, ablations }),
+      outcomes,
     };
   }
 }
 
-function isMatch(first: Found | undefined, match: Match | undefined): boolean {
-  if (!first) return false;
-  return first.exact_name || first.probability === null || first.probability >= (match?.floor ?? 0);
-}
+const ABLATION_K = 10;

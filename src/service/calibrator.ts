@@ -87,7 +87,7 @@ export class Calibrator {
     const judged: Judged[] = [];
     for (const item of cases) {
       work.signal.throwIfAborted();
-      const { vector, parts } = await this.#asks.encode(item.goal);
+      const { vector, parts } = await this.#asks.encode(snapshot.catalog, item.goal);
       const policy = this.#asks.effectivePolicy(principal, item);
       const { ranked, eligible } = discover(snapshot, {
         query: item.goal,

@@ -11,7 +11,7 @@ import {
 } from "../exposure.ts";
 import type { ToolSpec } from "../tool.ts";
 import { type Asks, ASKED } from "./ask.ts";
-import { unknownTool } from "./registry.ts";
+import { unknownTool } from "./unknown-tool.ts";
 
 export const ExplainRequest = Type.Object(
   { ...ASKED, tool: Type.String({ minLength: 1, maxLength: 64 }) },

@@ -2,19 +2,17 @@ import { LRUCache } from "lru-cache";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
 import { rowOf, textsOf } from "../discovery.ts";
-import { checkVector, type Embedder } from "../embedder.ts";
+import type { Embedder } from "../embedder.ts";
 import { ShortlistError } from "../errors.ts";
 import { buildSnapshot, type Row, type Snapshot } from "../snapshot.ts";
 import type { Entry, Store } from "../store.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { Graphs } from "./graphs.ts";
 import { isReserved } from "./admission.ts";
-import { embedMissing } from "./embed-missing.ts";
+import { StoredVectors } from "./stored-vectors.ts";
 
 const PINNED_MAX = 2;
-/** Texts looked up in the store a turn of the event loop. */
-const TEXTS_A_TURN = 500;
-/** Tools read a turn. */
+/** Tools read a turn of the event loop. */
 const TOOLS_A_TURN = 500;
 
 /** The snapshots that queries read. A swap is one assignment: readers see the old revision or the new one. */
@@ -22,6 +20,7 @@ export class LiveCatalogs {
   readonly #live = new Map<string, Snapshot>();
   readonly #pinned = new LRUCache<string, Snapshot>({ max: PINNED_MAX });
   readonly #store: Store;
+  readonly #vectors: StoredVectors;
   readonly #embedder: Embedder;
   readonly #config: () => Config;
   readonly #telemetry: Telemetry;
@@ -35,6 +34,7 @@ export class LiveCatalogs {
     graphs: Graphs,
   ) {
     this.#store = store;
+    this.#vectors = new StoredVectors(store, embedder);
     this.#embedder = embedder;
     this.#config = config;
     this.#telemetry = telemetry;
@@ -110,13 +110,7 @@ export class LiveCatalogs {
       if (i % TOOLS_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     const texts = [...new Set(rows.flatMap(textsOf))];
-    const vectors = await this.#stored(texts);
-    const missing = texts.filter((text) => !vectors.has(text));
-    if (missing.length > 0) {
-      const signal = new AbortController().signal;
-      await embedMissing(entries, this.#store, this.#embedder, { signal, progress() {} });
-      for (const [text, vector] of await this.#stored(missing)) vectors.set(text, vector);
-    }
+    const vectors = await this.#vectors.of(texts);
     return buildSnapshot({
       catalog,
       revision,
@@ -124,20 +118,6 @@ export class LiveCatalogs {
       dimension: this.#embedder.dimension,
       vectorOf: (text) => vectors.get(text)!,
     });
-  }
-
-  async #stored(texts: readonly string[]): Promise<Map<string, Float32Array>> {
-    const { fingerprint, dimension } = this.#embedder;
-    const vectors = new Map<string, Float32Array>();
-    for (let at = 0; at < texts.length; at += TEXTS_A_TURN) {
-      const some = texts.slice(at, at + TEXTS_A_TURN);
-      for (const [text, vector] of this.#store.vectors(fingerprint, some)) {
-        checkVector(vector, dimension, JSON.stringify(text));
-        vectors.set(text, vector);
-      }
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    return vectors;
   }
 
   install(snapshot: Snapshot): void {

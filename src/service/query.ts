@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
-import { LRUCache } from "lru-cache";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
 import { choose, decide, discover, type Discovered, type Found } from "../discovery.ts";
-import { ShortlistError } from "../errors.ts";
 import { census } from "../exposure.ts";
 import { render, tokensOf } from "../render.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { ToolSpec } from "../tool.ts";
 import { type Asks, ASKED, type Prepared } from "./ask.ts";
 import { qualify } from "./qualify.ts";
+import type { Traces } from "./traces.ts";
 
 const SHOWN = {
   order: Type.Optional(
@@ -60,13 +59,13 @@ export class Queries {
   readonly #asks: Asks;
   readonly #config: () => Config;
   readonly #telemetry: Telemetry;
-  readonly #traces: LRUCache<string, { catalogs: string[] } & Record<string, unknown>>;
+  readonly #traces: Traces;
 
-  constructor(asks: Asks, config: () => Config, telemetry: Telemetry) {
+  constructor(asks: Asks, traces: Traces, config: () => Config, telemetry: Telemetry) {
     this.#asks = asks;
+    this.#traces = traces;
     this.#config = config;
     this.#telemetry = telemetry;
-    this.#traces = new LRUCache({ max: config().limits.traces_max });
   }
 
   async query(principal: Principal, catalog: string, request: QueryRequest) {
@@ -104,16 +103,6 @@ export class Queries {
     };
     const shown = chosen.map(({ catalog, ...found }) => ({ catalog, tool: found.tool, found }));
     return this.#answer(principal, request, answered, head, shown, tokens);
-  }
-
-  /** @throws ShortlistError `unknown_trace`, also where the principal may not see its catalogs */
-  trace(principal: Principal, id: string) {
-    const trace = this.#traces.get(id);
-    if (trace?.catalogs.every((catalog) => principal.maySee(catalog))) {
-      const { catalogs: _catalogs, ...rest } = trace;
-      return rest;
-    }
-    throw new ShortlistError("unknown_trace", `There is no trace ${id}.`);
   }
 
   async #ask(principal: Principal, catalog: string, request: QueryRequest): Promise<Answered> {
@@ -175,12 +164,21 @@ export class Queries {
     const shown = isOfMany
       ? { trace: undefined, traces }
       : { trace: traces[0]!.trace, traces: undefined };
-    this.#traces.set(answer.trace_id, {
-      ...answer,
-      ...shown,
-      catalogs: answered.map(({ catalog }) => catalog),
-      at: new Date().toISOString(),
-      k: question.k,
+    const at = new Date().toISOString();
+    this.#traces.add({
+      id: answer.trace_id,
+      catalog: answered.map(({ catalog }) => catalog).join(" "),
+      at,
+      trace: {
+        ...answer,
+        at,
+        k: question.k,
+        ...(config.traces.store_query && { query: question.query }),
+        hidden_names: answered.flatMap(({ snapshot, found }) =>
+          Array.from(found.eligible.excluded, (row) => snapshot.tools[row]!.name),
+        ),
+        ...(config.traces.store_query ? shown : withoutTexts(shown)),
+      },
     });
     const { format } = request;
     return {
@@ -215,4 +213,15 @@ function summary(tool: ToolSpec, item: Shown | undefined, isOfMany: boolean) {
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What is kept of a trace where requests are not: everything but the asks that it was split into. */
+function withoutTexts<
+  T extends { trace?: object | undefined; traces?: { trace: object }[] | undefined },
+>(shown: T): object {
+  const strip = (trace: object) => ({ ...trace, parts: undefined });
+  return {
+    trace: shown.trace && strip(shown.trace),
+    traces: shown.traces?.map((one) => ({ ...one, trace: strip(one.trace) })),
+  };
 }

@@ -1,22 +1,32 @@
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
 import type { Embedder } from "../embedder.ts";
+import { rowOf, textsOf } from "../discovery.ts";
 import { ShortlistError } from "../errors.ts";
 import { hiddenBy } from "../exposure.ts";
 import type { Job, Jobs, Work } from "../job.ts";
+import { parseGate } from "../routing.ts";
 import type { Entry, Store } from "../store.ts";
 import { type ToolSpec, validateTool } from "../tool.ts";
 import { admit, isReserved, type Quarantined, reservedReason } from "./admission.ts";
-import { embedMissing } from "./embed-missing.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
+import { compareEntries, type Report } from "./report.ts";
+import type { Judge, SuiteGate } from "./suite-gate.ts";
+import { StoredVectors } from "./stored-vectors.ts";
+import { unknownTool } from "./unknown-tool.ts";
 
-export interface Report {
-  added: number;
-  changed: number;
-  unchanged: number;
-  removed: number;
-  quarantined: Quarantined[];
+interface WriteOptions {
+  ifMatch?: number | undefined;
+  gate?: SuiteGate | undefined;
 }
+
+interface Write extends WriteOptions {
+  total: number;
+  quarantined?: Quarantined[];
+  change(entries: readonly Entry[]): Entry[];
+}
+
+const same = (entries: readonly Entry[]) => [...entries];
 
 const REGISTRY_SOURCE = "registry";
 /** Tools written a turn of the event loop. */
@@ -27,6 +37,7 @@ export class Registry {
   readonly #store: Store;
   readonly #embedder: Embedder;
   readonly #jobs: Jobs;
+  readonly #judge: Judge;
   readonly #config: () => Config;
 
   constructor(
@@ -34,12 +45,14 @@ export class Registry {
     store: Store,
     embedder: Embedder,
     jobs: Jobs,
+    judge: Judge,
     config: () => Config,
   ) {
     this.#live = live;
     this.#store = store;
     this.#embedder = embedder;
     this.#jobs = jobs;
+    this.#judge = judge;
     this.#config = config;
   }
 
@@ -76,13 +89,15 @@ export class Registry {
     principal: Principal,
     catalog: string,
     values: readonly unknown[],
-    ifMatch?: number,
+    { ifMatch, gate }: WriteOptions = {},
   ): Promise<Job> {
     const { tools, quarantined } = await admit(values, this.#config());
-    return this.#write(principal, catalog, ifMatch, tools.length, quarantined, (entries) => [
+    const change = (entries: readonly Entry[]) => [
       ...entries.filter(({ source }) => source !== REGISTRY_SOURCE),
       ...tools.map((tool) => ({ tool, source: REGISTRY_SOURCE })),
-    ]);
+    ];
+    const total = tools.length;
+    return this.#write(principal, catalog, { ifMatch, gate, total, quarantined, change });
   }
 
   /** Adds or changes a batch, one revision for all. @throws ShortlistError `no_valid_tool` */
@@ -90,11 +105,11 @@ export class Registry {
     principal: Principal,
     catalog: string,
     values: readonly unknown[],
-    ifMatch?: number,
+    options: WriteOptions = {},
   ): Promise<Job> {
     this.#live.get(principal, catalog);
     const { tools, quarantined } = await admit(values, this.#config());
-    return this.#upsert(principal, catalog, tools, quarantined, ifMatch);
+    return this.#upsert(principal, catalog, tools, quarantined, options);
   }
 
   /** Adds or changes one tool; returns when it is live. @throws ShortlistError `invalid_tool`, `reserved_tool` */
@@ -109,7 +124,7 @@ export class Registry {
     const tool = value as ToolSpec;
     if (isReserved(tool, this.#config()))
       throw new ShortlistError("reserved_tool", reservedReason(tool));
-    await this.#settled(this.#upsert(principal, catalog, [tool], [], ifMatch));
+    await this.#settled(this.#upsert(principal, catalog, [tool], [], { ifMatch }));
     return this.get(principal, catalog, name);
   }
 
@@ -121,26 +136,27 @@ export class Registry {
     ifMatch?: number,
   ): Promise<{ revision: number }> {
     this.get(principal, catalog, name);
-    const job = this.#write(principal, catalog, ifMatch, 1, [], (entries) => {
+    const change = (entries: readonly Entry[]) => {
       const rest = entries.filter(({ tool }) => tool.name !== name);
       if (rest.length === entries.length)
         throw new ShortlistError("unknown_tool", `There is no tool ${name}.`);
       return rest;
-    });
+    };
+    const job = this.#write(principal, catalog, { ifMatch, total: 1, change });
     await this.#settled(job);
     return { revision: this.#live.get(principal, catalog).revision };
   }
 
   /** Builds the catalog's revision again from the store; embeds what has no vector under this model. */
-  reindex(principal: Principal, catalog: string, ifMatch?: number): Job {
+  reindex(principal: Principal, catalog: string, options: WriteOptions = {}): Job {
     const { tools } = this.#live.get(principal, catalog);
-    return this.#write(principal, catalog, ifMatch, tools.length, [], (entries) => [...entries]);
+    return this.#write(principal, catalog, { ...options, total: tools.length, change: same });
   }
 
   /** Every catalog again under the present model: for a start with a model that the store does not know. */
   async reembed(principal: Principal, watch: (job: Job) => void): Promise<void> {
     for (const { name, tools } of this.#store.catalogs()) {
-      const job = this.#write(principal, name, undefined, tools, [], (entries) => [...entries]);
+      const job = this.#write(principal, name, { total: tools, change: same });
       watch(job);
       await this.#settled(job);
     }
@@ -151,25 +167,22 @@ export class Registry {
     catalog: string,
     tools: readonly ToolSpec[],
     quarantined: Quarantined[],
-    ifMatch: number | undefined,
+    options: WriteOptions,
   ): Job {
-    return this.#write(principal, catalog, ifMatch, tools.length, quarantined, (entries) => {
+    const change = (entries: readonly Entry[]) => {
       const next = new Map(entries.map((entry) => [entry.tool.name, entry]));
       for (const tool of tools) {
         next.set(tool.name, { tool, source: next.get(tool.name)?.source ?? REGISTRY_SOURCE });
       }
       return [...next.values()];
-    });
+    };
+    const total = tools.length;
+    return this.#write(principal, catalog, { ...options, total, quarantined, change });
   }
 
-  #write(
-    principal: Principal,
-    catalog: string,
-    ifMatch: number | undefined,
-    total: number,
-    quarantined: Quarantined[],
-    change: (entries: readonly Entry[]) => Entry[],
-  ): Job {
+  #write(principal: Principal, catalog: string, write: Write): Job {
+    const { ifMatch, gate, total } = write;
+    if (gate) parseGate(gate.gate);
     if (!principal.maySee(catalog))
       throw new ShortlistError("unknown_catalog", `There is no catalog ${catalog}.`);
     const requireFresh = () => {
@@ -187,32 +200,36 @@ export class Registry {
       catalog,
       (work) => {
         requireFresh();
-        return this.#apply(catalog, quarantined, change, work);
+        return this.#apply(principal, catalog, write, work);
       },
       total,
     );
   }
 
   async #apply(
+    principal: Principal,
     catalog: string,
-    quarantined: Quarantined[],
-    change: (entries: readonly Entry[]) => Entry[],
+    { quarantined = [], change, gate }: Write,
     work: Work,
   ): Promise<Record<string, unknown>> {
     const { fingerprint } = this.#embedder;
     const stored = this.#store.revision(catalog);
     const entries = change(stored?.entries ?? []);
-    const report: Report = { ...compare(stored?.entries ?? [], entries), quarantined };
+    const report: Report = { ...compareEntries(stored?.entries ?? [], entries), quarantined };
     const isChanged =
       !stored ||
       stored.fingerprint !== fingerprint ||
       report.added + report.changed + report.removed > 0;
     if (isChanged) await this.#saveTools(entries);
-    const embedded = await embedMissing(entries, this.#store, this.#embedder, work);
+    const embedded = await this.#embed(entries, work);
     let revision = stored?.revision ?? 0;
-    if (isChanged) {
+    let verdict: Awaited<ReturnType<Judge>> | undefined;
+    if (isChanged || gate) {
       const snapshot = await this.#live.build(catalog, revision + 1, entries);
+      verdict = gate && (await this.#judge(principal, snapshot, gate, work));
       work.signal.throwIfAborted();
+      if (!isChanged || verdict?.passed === false)
+        return { embedded, revision, promoted: false, verdict, report };
       revision = this.#store.commit(
         catalog,
         fingerprint,
@@ -222,7 +239,21 @@ export class Registry {
       this.#live.install({ ...snapshot, revision });
     }
     work.progress(entries.length, entries.length);
-    return { embedded, revision, report };
+    return { embedded, revision, ...(verdict && { promoted: true, verdict }), report };
+  }
+
+  /** Embeds the texts that have no vector yet, and returns how many there were. */
+  async #embed(entries: readonly Entry[], work: Work): Promise<number> {
+    const vectors = new StoredVectors(this.#store, this.#embedder);
+    const texts = [...new Set(entries.flatMap(({ tool }) => textsOf(rowOf(tool))))];
+    const missing = await vectors.missing(texts);
+    const tell = (done: number) => {
+      const share = (texts.length - missing.length + done) / Math.max(1, texts.length);
+      work.progress(Math.floor(entries.length * share), entries.length);
+    };
+    tell(0);
+    await vectors.embed(missing, work.signal, tell);
+    return missing.length;
   }
 
   async #saveTools(entries: readonly Entry[]): Promise<void> {
@@ -241,46 +272,4 @@ export class Registry {
       error?.detail ?? `The job is ${state}.`,
     );
   }
-}
-
-function compare(before: readonly Entry[], after: readonly Entry[]): Omit<Report, "quarantined"> {
-  const old = new Map(before.map(({ tool }) => [tool.name, JSON.stringify(tool)]));
-  const report = { added: 0, changed: 0, unchanged: 0, removed: 0 };
-  for (const { tool } of after) {
-    const spec = old.get(tool.name);
-    if (spec === undefined) report.added++;
-    else if (spec === JSON.stringify(tool)) report.unchanged++;
-    else report.changed++;
-    old.delete(tool.name);
-  }
-  report.removed = old.size;
-  return report;
-}
-
-const KNOWN_MAX = 20;
-
-/** Names the tools most like the one asked for, as far as the principal may see them. */
-export function unknownTool(
-  name: string,
-  tools: readonly ToolSpec[],
-  principal: Principal,
-): ShortlistError {
-  const asked = new Set(name.toLowerCase().split(/[^a-z0-9]+/));
-  const known = tools
-    .filter((tool) => !hiddenBy(principal.ceiling, tool))
-    .map((tool) => ({
-      name: tool.name,
-      alike: tool.name
-        .toLowerCase()
-        .split(/[^a-z0-9]+/)
-        .filter((part) => asked.has(part)).length,
-    }))
-    .toSorted((a, b) => b.alike - a.alike || (a.name < b.name ? -1 : 1))
-    .slice(0, KNOWN_MAX);
-  return new ShortlistError(
-    "unknown_tool",
-    `There is no tool ${name}.`,
-    [],
-    known.map((tool) => tool.name),
-  );
 }

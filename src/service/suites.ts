@@ -41,8 +41,12 @@ export class Suites {
   }
 
   /** @throws ShortlistError `empty_suite`, `invalid_suite` */
-  put(name: string, values: readonly unknown[]): { name: string; cases: number } {
-    const cases = checkSuite(values, this.#config().phases);
+  put(
+    name: string,
+    values: readonly unknown[],
+    lines: readonly number[] = [],
+  ): { name: string; cases: number } {
+    const cases = checkSuite(values, this.#config().phases, lines);
     this.#store.saveSuite(name, cases);
     return { name, cases: cases.length };
   }

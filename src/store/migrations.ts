@@ -42,6 +42,35 @@ const MIGRATIONS = [
      calibration TEXT NOT NULL,
      PRIMARY KEY (catalog, fingerprint)
    ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE benches (
+     id TEXT PRIMARY KEY,
+     catalog TEXT NOT NULL,
+     created_at TEXT NOT NULL,
+     result TEXT NOT NULL,
+     outcomes BLOB NOT NULL
+   ) STRICT;
+   CREATE TABLE adapters (
+     catalog TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     report TEXT NOT NULL,
+     weights BLOB NOT NULL,
+     PRIMARY KEY (catalog, fingerprint)
+   ) STRICT;
+   CREATE TABLE traces (
+     id TEXT PRIMARY KEY,
+     catalog TEXT NOT NULL,
+     at TEXT NOT NULL,
+     trace TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX traces_by_time ON traces (at);
+   CREATE TABLE records (
+     trace TEXT NOT NULL,
+     trial INTEGER NOT NULL,
+     at TEXT NOT NULL,
+     record TEXT NOT NULL,
+     PRIMARY KEY (trace, trial)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX records_by_time ON records (at);`,
 ];
 
 /** Brings the database to the newest schema. @throws Error where a newer program has written it. */

@@ -3,10 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { ShortlistError } from "../errors.ts";
-import type { Calibration } from "../calibration.ts";
 import type { RoutingCase } from "../routing.ts";
 import type { CatalogSummary, Entry, Store, StoredRevision } from "../store.ts";
 import type { ToolSpec } from "../tool.ts";
+import { measurements } from "./measurements.ts";
 import { migrate } from "./migrations.ts";
 
 const hash16 = (text: string) => createHash("sha256").update(text).digest().subarray(0, 16);
@@ -39,6 +39,15 @@ export function openStore(folder: string): Store {
     [string, number],
     { id: number; revision: number; fingerprint: string }
   >(`SELECT id, revision, fingerprint FROM revisions WHERE catalog = ? AND revision = ?`);
+  const selectRevisions = db.prepare<
+    [string],
+    { revision: number; created_at: string; fingerprint: string; tools: number; live: number }
+  >(
+    `SELECT r.revision, r.created_at, r.fingerprint,
+            (SELECT count(*) FROM manifest m WHERE m.revision = r.id) AS tools, r.id = c.live AS live
+       FROM revisions r JOIN catalogs c ON c.name = r.catalog
+      WHERE r.catalog = ? ORDER BY r.revision DESC`,
+  );
   const selectEntries = db.prepare<[number], { spec: string; source: string }>(
     `SELECT t.spec, m.source FROM manifest m JOIN tools t ON t.id = m.tool WHERE m.revision = ?`,
   );
@@ -78,17 +87,6 @@ export function openStore(folder: string): Store {
     `INSERT INTO suites (name, cases) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET cases = excluded.cases`,
   );
   const removeSuite = db.prepare(`DELETE FROM suites WHERE name = ?`);
-
-  const selectCalibrations = db.prepare<[string], { catalog: string; calibration: string }>(
-    `SELECT catalog, calibration FROM calibrations WHERE fingerprint = ?`,
-  );
-  const upsertCalibration = db.prepare(
-    `INSERT INTO calibrations (catalog, fingerprint, calibration) VALUES (?, ?, ?)
-       ON CONFLICT (catalog, fingerprint) DO UPDATE SET calibration = excluded.calibration`,
-  );
-  const removeCalibration = db.prepare(
-    `DELETE FROM calibrations WHERE catalog = ? AND fingerprint = ?`,
-  );
 
   // A tool is written once and known by its object after that: a commit only has to name it.
   const hashes = new WeakMap<ToolSpec, Buffer>();
@@ -148,6 +146,13 @@ export function openStore(folder: string): Store {
         }
       );
     },
+    revisions: (catalog) =>
+      selectRevisions.all(catalog).map((row) => ({ ...row, live: row.live === 1 })),
+    promote(catalog, revision) {
+      const row = selectRevision.get(catalog, revision);
+      if (row) setLive.run(catalog, row.id);
+      return row !== undefined;
+    },
     saveTools: (tools) => saveTools.immediate(tools),
     commit: (...args) => commit.immediate(...args),
     vectors(fingerprint, texts) {
@@ -167,15 +172,7 @@ export function openStore(folder: string): Store {
     suites: () => selectSuites.all(),
     saveSuite: (name, cases) => void upsertSuite.run(name, JSON.stringify(cases)),
     deleteSuite: (name) => removeSuite.run(name).changes > 0,
-    calibrations: (fingerprint) =>
-      new Map(
-        selectCalibrations
-          .all(fingerprint)
-          .map(({ catalog, calibration }) => [catalog, JSON.parse(calibration) as Calibration]),
-      ),
-    saveCalibration: (catalog, calibration) =>
-      void upsertCalibration.run(catalog, calibration.fingerprint, JSON.stringify(calibration)),
-    deleteCalibration: (catalog, fingerprint) => void removeCalibration.run(catalog, fingerprint),
+    ...measurements(db),
     close: () => db.close(),
   };
 }
