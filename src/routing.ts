@@ -12,6 +12,7 @@ export {
   type Measures,
   type Metric,
   METRIC_NAMES,
+  pick,
   type Rates,
   valuesOf,
 } from "./routing/metrics.ts";

@@ -85,8 +85,11 @@ export interface Measures extends Rates {
   };
 }
 
-export function measure(records: readonly RoutingRecord[]): Measures {
-  const values = valuesOf(records);
+/** `values` are the records' own, where they are known already. */
+export function measure(
+  records: readonly RoutingRecord[],
+  values: Values = valuesOf(records),
+): Measures {
   const failure_profile = { coverage: 0, exposure: 0, discovery: 0, selection: 0 };
   const outcomes = { selected: 0, text: 0, malformed: 0, unavailable: 0 };
   const confusions = new Map<string, Measures["selection_confusions"][number]>();
@@ -112,17 +115,32 @@ export function measure(records: readonly RoutingRecord[]): Measures {
   };
 }
 
+export type Values = Record<Metric, Float64Array>;
+
 /** Per metric, what each record contributes, in the records' order; NaN where it does not qualify. */
-export function valuesOf(records: readonly RoutingRecord[]): Record<Metric, Float64Array> {
+export function valuesOf(records: readonly RoutingRecord[]): Values {
   return perMetric((name) =>
     Float64Array.from(records, (record) => METRICS[name](record) ?? Number.NaN),
   );
 }
 
-export function ratesOf(values: Record<Metric, Float64Array>): Rates {
-  return perMetric((name) =>
-    mean(Array.from(values[name]).filter((value) => !Number.isNaN(value))),
-  );
+export function ratesOf(values: Values): Rates {
+  return perMetric((name) => {
+    let sum = 0;
+    let count = 0;
+    for (let i = 0; i < values[name].length; i++) {
+      const value = values[name][i]!;
+      if (Number.isNaN(value)) continue;
+      sum += value;
+      count++;
+    }
+    return count === 0 ? null : sum / count;
+  });
+}
+
+/** The values of some of the records. */
+export function pick(values: Values, indexes: readonly number[]): Values {
+  return perMetric((name) => Float64Array.from(indexes, (index) => values[name][index]!));
 }
 
 function perMetric<T>(of: (name: Metric) => T): Record<Metric, T> {
@@ -137,10 +155,11 @@ function mean(values: readonly number[]): number | null {
 export function latencyOf(milliseconds: readonly number[]): Measures["latency_ms"] {
   const sorted = milliseconds.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
-  const histogram = [...BOUNDS_MS, null].map((up_to, i) => {
-    const above = i === 0 ? -Infinity : BOUNDS_MS[i - 1]!;
-    const inside = sorted.filter((ms) => ms > above && ms <= (up_to ?? Infinity));
-    return { up_to, count: inside.length };
-  });
+  const histogram = [...BOUNDS_MS, null].map((up_to) => ({ up_to, count: 0 }));
+  let bin = 0;
+  for (const ms of sorted) {
+    while (ms > (histogram[bin]!.up_to ?? Infinity)) bin++;
+    histogram[bin]!.count++;
+  }
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), histogram };
 }

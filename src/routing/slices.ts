@@ -1,4 +1,4 @@
-import { ratesOf, type Rates, valuesOf } from "./metrics.ts";
+import { pick, type Rates, ratesOf, type Values } from "./metrics.ts";
 import type { RoutingRecord } from "./record.ts";
 
 export interface Slice {
@@ -12,16 +12,17 @@ export interface Slice {
 export function slicesOf(
   records: readonly RoutingRecord[],
   familyOf: (name: string) => string | undefined,
+  values: Values,
 ): Slice[] {
-  const slices = new Map<string, { by: Slice["by"]; name: string; records: RoutingRecord[] }>();
-  const put = (by: Slice["by"], name: string, record: RoutingRecord) => {
+  const slices = new Map<string, { by: Slice["by"]; name: string; indexes: number[] }>();
+  const put = (by: Slice["by"], name: string, record: number) => {
     const key = `${by} ${name}`;
     const slice = slices.get(key);
-    if (slice) slice.records.push(record);
-    else slices.set(key, { by, name, records: [record] });
+    if (slice) slice.indexes.push(record);
+    else slices.set(key, { by, name, indexes: [record] });
   };
-  for (const record of records) {
-    const { acceptable, phase, lang, tags = [] } = record.case;
+  for (const [record, { case: item }] of records.entries()) {
+    const { acceptable, phase, lang, tags = [] } = item;
     const families = new Set(acceptable.flatMap((name) => familyOf(name) ?? []));
     for (const family of families) put("family", family, record);
     if (phase !== undefined) put("phase", phase, record);
@@ -29,11 +30,11 @@ export function slicesOf(
     for (const tag of new Set(tags)) put("tag", tag, record);
   }
   return [...slices.values()]
-    .map(({ by, name, records: own }) => ({
+    .map(({ by, name, indexes }) => ({
       by,
       name,
-      cases: own.length,
-      rates: ratesOf(valuesOf(own)),
+      cases: indexes.length,
+      rates: ratesOf(pick(values, indexes)),
     }))
     .toSorted((a, b) => compare(a.by, b.by) || compare(a.name, b.name));
 }

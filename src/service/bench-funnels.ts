@@ -9,10 +9,12 @@ import {
   failedStage,
   measure,
   type Measures,
+  pick,
   type RoutingCase,
   type RoutingRecord,
   type Slice,
   slicesOf,
+  valuesOf,
 } from "../routing.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Adapters } from "./adapters.ts";
@@ -163,10 +165,14 @@ export function resultOf(
     slices?: Slice[];
   };
 } {
-  const own = records.filter(({ case: { acceptable }, controls }) =>
-    acceptable.some((name) => !controls?.has(name) && name !== "no_applicable_tool"),
-  );
-  const ordinary = measure(own);
+  const values = valuesOf(records);
+  const indexes = Array.from(records.keys()).filter((i) => {
+    const { case: item, controls } = records[i]!;
+    return item.acceptable.some((name) => !controls?.has(name) && name !== "no_applicable_tool");
+  });
+  const own = indexes.map((i) => records[i]!);
+  const all = measure(records, values);
+  const ordinary = own.length === records.length ? all : measure(own, pick(values, indexes));
   const isRepeated = records.some(({ trial = 0 }) => trial > 0);
   const lost = own.filter((record) => {
     const stage = failedStage(record);
@@ -176,10 +182,10 @@ export function resultOf(
     ordinary,
     failed: lost.map(({ case: { task_id } }) => task_id),
     shown: {
-      ...measure(records),
+      ...all,
       ordinary: { cases: own.length, ...ordinary },
       ...(isRepeated && { consistency: consistencyOf(records) }),
-      ...(familyOf && { slices: slicesOf(records, familyOf) }),
+      ...(familyOf && { slices: slicesOf(records, familyOf, values) }),
     },
   };
 }

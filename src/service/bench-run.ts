@@ -91,26 +91,36 @@ export async function runCases(
       first &&
       (first.exact_name || first.probability === null || first.probability >= (match?.floor ?? 0));
     const declines = controlNames.has(ABSTAIN) ? ABSTAIN : null;
-    const base: Omit<RoutingRecord, "selected"> = {
-      case: item.case,
-      registry_names,
-      exposed_names: exposed.names,
-      retrieved_names: retrieval ? new Set([...ranking, ...controlNames]) : exposed.names,
-      controls: controlNames,
-      ranking,
-      retrieval_k: limits.tokens === undefined && retrieval ? limits.k : null,
-      visible_tokens: controlTokens + tokensIn(shown),
-      latency_ms,
-    };
+    const retrieved_names = retrieval ? new Set([...ranking, ...controlNames]) : exposed.names;
+    const retrieval_k = limits.tokens === undefined && retrieval ? limits.k : null;
+    const visible_tokens = controlTokens + tokensIn(shown);
+    const exposed_names = exposed.names;
     const visible = [...shown, ...controls];
     const baseline = isMatch ? ranking[0]! : declines;
     for (let trial = 0; trial < selector.trials; trial++) {
       const index = records.length;
-      records.push({ ...base, selected: null, trial, outcome: "unavailable" });
+      records.length++;
       const choice = { case: item.case, visible, baseline, trial };
       const task = selector
         .select(choice, signal)
-        .then((selected) => void Object.assign(records[index]!, selected))
+        .then(({ selected, outcome, verified_success }) => {
+          // One literal: thousands of these are read many times over.
+          records[index] = {
+            case: item.case,
+            registry_names,
+            exposed_names,
+            retrieved_names,
+            selected,
+            retrieval_k,
+            controls: controlNames,
+            ranking,
+            outcome,
+            trial,
+            verified_success,
+            visible_tokens,
+            latency_ms,
+          };
+        })
         .catch((error: unknown) => void (failure ??= error))
         .finally(() => pending.delete(task));
       pending.add(task);

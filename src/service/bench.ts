@@ -220,35 +220,46 @@ export class Bench {
       ? await this.#funnels.prepare(principal, catalog, cases, work, false)
       : prepared;
     const families = new Map(snapshot.tools.map(({ name, family }) => [name, family]));
+    const familyOf = (name: string) => families.get(name);
     const outcomes: Outcomes = { cases: cases.map(({ task_id }) => task_id), runs: {} };
     const ask = async (
       items: readonly Prepared[],
       funnel: ReturnType<Funnels["whole"]>,
       limits: { k: number; tokens?: number },
     ) => {
+      const startedAt = performance.now();
       const records = await runCases(items, funnel, limits, selector, work.signal, tell);
       before += cases.length;
-      return records;
+      const ranAt = performance.now();
+      const result = resultOf(records, familyOf);
+      const seconds = (from: number, to: number) => Number(((to - from) / 1_000).toFixed(3));
+      return {
+        records,
+        ...result,
+        shown: {
+          ...result.shown,
+          retrieval_s: seconds(startedAt, ranAt),
+          scoring_s: seconds(ranAt, performance.now()),
+        },
+      };
     };
     const funnel = this.#funnels.whole(principal, snapshot, arms);
-    const by_k: Record<string, ReturnType<typeof resultOf>["shown"]> = {};
+    const by_k: Record<string, Awaited<ReturnType<typeof ask>>["shown"]> = {};
     for (const k of sweep) {
-      const records = await ask(prepared, funnel, { k });
+      const { records, shown } = await ask(prepared, funnel, { k });
       outcomes.runs[k] = outcomesOf(records);
-      by_k[k] = resultOf(records, (name) => families.get(name)).shown;
+      by_k[k] = shown;
     }
     const by_budget: typeof by_k = {};
-    for (const tokens of token_budgets) {
-      const records = await ask(prepared, funnel, { k: K_MAX, tokens });
-      by_budget[tokens] = resultOf(records, (name) => families.get(name)).shown;
-    }
+    for (const tokens of token_budgets)
+      by_budget[tokens] = (await ask(prepared, funnel, { k: K_MAX, tokens })).shown;
     const table = async (rows: Awaited<ReturnType<Funnels["ladder"]>>) => {
       const shown = [];
       for (const { name, funnel: other, open, learned } of rows) {
         const own = learned ? prepared : plain;
         const items = open ? own.map((item) => ({ ...item, ...open })) : own;
-        const { ordinary, shown: all } = resultOf(await ask(items, other, { k: ABLATION_K }));
-        shown.push({ name, k: other.retrieval ? ABLATION_K : null, ...all, ordinary });
+        const { slices: _, ...row } = (await ask(items, other, { k: ABLATION_K })).shown;
+        shown.push({ name, k: other.retrieval ? ABLATION_K : null, ...row });
       }
       return shown;
     };

@@ -42,3 +42,12 @@ describe("the paired interval", () => {
     expect(pairedInterval(Float64Array.of(Number.NaN), Float64Array.of(1))).toBeNull();
   });
 });
+
+it("of zeros and ones is the binomial's own: 3 of 10 is 0 to 0.6", () => {
+  // Binomial(10, 0.3): P(<=0) = 0.0282 is the first over 0.025, so 0/10; P(<=5) = 0.9527, P(<=6) = 0.9894: 6/10.
+  expect(intervalOf(bits(3, 7))).toEqual([0, 0.6]);
+  // Half of 10,000: 0.5 ± 1.96 * 0.005.
+  const [low, high] = intervalOf(bits(5_000, 5_000))!;
+  expect(low).toBeCloseTo(0.4902, 3);
+  expect(high).toBeCloseTo(0.5098, 3);
+});

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type RoutingRecord, slicesOf } from "../../src/routing.ts";
+import { type RoutingRecord, slicesOf, valuesOf } from "../../src/routing.ts";
 
 const record = (
   acceptable: string[],
@@ -17,10 +17,8 @@ const record = (
 
 it("has the rates by family, phase, language and tag; a case counts once in each of its slices", () => {
   const families: Record<string, string> = { a: "ci", b: "chat" };
-  const slices = slicesOf(
-    [record(["a"], "a", "en", ["plain", "plain"]), record(["a", "b"], "z", "de", [])],
-    (name) => families[name],
-  );
+  const records = [record(["a"], "a", "en", ["plain", "plain"]), record(["a", "b"], "z", "de", [])];
+  const slices = slicesOf(records, (name) => families[name], valuesOf(records));
   expect(
     slices.map(({ by, name, cases, rates }) => [by, name, cases, rates.selection_accuracy]),
   ).toEqual([
