@@ -4,7 +4,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type Fault, ShortlistError } from "./errors.ts";
 import { EVERYTHING, ExposurePolicy, isValidControl } from "./exposure.ts";
 import { GRAPH_ROWS_MIN } from "./vector-index.ts";
-import { checkShape, ToolSpec, validateTool } from "./tool.ts";
+import type { SourceRules } from "./import.ts";
+import { checkShape, EFFECTS, ToolSpec, validateTool } from "./tool.ts";
 
 const positive = (description: string, fallback: number) =>
   Type.Optional(Type.Integer({ minimum: 1, description, default: fallback }));
@@ -37,6 +38,32 @@ const Selector = Type.Object(
 );
 
 const PLANNER = { graph_rows_min: GRAPH_ROWS_MIN };
+
+const Source = Type.Object(
+  {
+    trust: Type.Optional(Type.Union([Type.Literal("trusted"), Type.Literal("untrusted")])),
+    removed_max: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, default: 0.3, description: "Share of its tools." }),
+    ),
+    rules: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            tools: Type.String({ description: "Original names; * stands for any characters." }),
+            effect: Type.Optional(Type.Union(EFFECTS.map((effect) => Type.Literal(effect)))),
+            idempotent: Type.Optional(Type.Boolean()),
+            open_world: Type.Optional(Type.Boolean()),
+            family: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const SOURCE = { trust: "untrusted" as const, removed_max: 0.3, rules: [] };
 
 const SELECTOR = { temperature: 0, timeout_ms: 60_000, retries: 4, concurrency: 4 };
 
@@ -74,6 +101,12 @@ const ConfigFile = Type.Object(
     selectors: Type.Optional(
       Type.Record(Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }), Selector, {
         description: "OpenAI-compatible chat models that a bench may ask to select.",
+      }),
+    ),
+    sources: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$" }), Source, {
+        description:
+          "What is known of the sources of imports; a source that is not here is untrusted.",
       }),
     ),
     traces: Type.Optional(
@@ -118,6 +151,7 @@ export interface Config {
   controls: readonly ToolSpec[];
   planner: typeof PLANNER;
   selectors: ReadonlyMap<string, ChatEndpoint>;
+  sourceOf(name: string): SourceRules;
   traces: typeof TRACES;
   limits: typeof LIMITS;
 }
@@ -150,6 +184,7 @@ export function loadConfig(path: string): Config {
         { ...SELECTOR, ...selector },
       ]),
     ),
+    sourceOf: (name) => ({ ...SOURCE, ...file.sources?.[name] }),
     traces: { ...TRACES, ...file.traces },
     limits: { ...LIMITS, ...file.limits },
   };

@@ -81,6 +81,16 @@ export const ERRORS = {
     title: "The suite is too small to fit a calibration",
     remedy: "Send more labelled cases, or keep the model's own calibration.",
   },
+  invalid_document: {
+    status: 422,
+    title: "The document cannot be imported",
+    remedy: "Send a document of the kind that `kind` names; nothing was changed.",
+  },
+  confirm_removal: {
+    status: 409,
+    title: "The import would remove more of its source than it may",
+    remedy: "Look at a dry run, then send `confirm: true` if the tools are really gone.",
+  },
   unknown_route: {
     status: 404,
     title: "There is no such route",

@@ -10,11 +10,11 @@ import { Calibrations } from "./service/calibrations.ts";
 import { Calibrator } from "./service/calibrator.ts";
 import { Explanations } from "./service/explain.ts";
 import { Graphs } from "./service/graphs.ts";
+import { Imports } from "./service/imports.ts";
 import { LiveCatalogs } from "./service/live-catalogs.ts";
 import { Queries } from "./service/query.ts";
 import { Records } from "./service/records.ts";
 import { Registry } from "./service/registry.ts";
-import type { Judge } from "./service/suite-gate.ts";
 import { Revisions } from "./service/revisions.ts";
 import { StoredVectors } from "./service/stored-vectors.ts";
 import { Suites } from "./service/suites.ts";
@@ -26,6 +26,7 @@ import { telemetry } from "./telemetry.ts";
 export { BenchRequest } from "./service/bench-request.ts";
 export { CalibrationRequest } from "./service/calibrator.ts";
 export { ExplainRequest } from "./service/explain.ts";
+export { ImportRequest } from "./service/imports.ts";
 export { ManyQueryRequest, QueryRequest } from "./service/query.ts";
 export { SelectionRecord } from "./service/records.ts";
 export { TuneRequest } from "./service/tuner.ts";
@@ -62,8 +63,7 @@ export function createService(parts: {
   const records = new Records(live, traces, store, config);
   const suites = new Suites(store, config);
   const bench = new Bench(live, funnels, suites, jobs, store, calibrations, config, environment);
-  const judge: Judge = (...asked) => bench.judge(...asked);
-  const registry = new Registry(live, store, embedder, jobs, judge, config);
+  const registry = new Registry(live, store, embedder, jobs, bench, config);
   return {
     config,
     jobs,
@@ -71,7 +71,8 @@ export function createService(parts: {
     explanations: new Explanations(asks, config),
     suites,
     registry,
-    revisions: new Revisions(live, store, embedder, jobs, judge),
+    imports: new Imports(registry, config),
+    revisions: new Revisions(live, store, embedder, jobs, bench),
     calibrator: new Calibrator(live, asks, suites, calibrations, jobs),
     bench,
     records,

@@ -47,6 +47,18 @@ export const ToolSpec = Type.Object(
     precondition: Type.Optional(Schema("JSON Schema that the runtime's facts must satisfy.")),
     semantics: Type.Optional(Schema("JSON Schema over {arguments, facts}.")),
     call_precondition: Type.Optional(Schema("JSON Schema over {arguments, facts}.")),
+    source: Type.Optional(
+      Type.Object(
+        {
+          kind: Type.String(),
+          server: Type.String(),
+          original_name: Type.String(),
+          trust: Type.Union([Type.Literal("trusted"), Type.Literal("untrusted")]),
+          hash: Type.String({ description: "Of the definition as it was imported." }),
+        },
+        { description: "Where it comes from; written by imports only, and dropped elsewhere." },
+      ),
+    ),
     implementations: Type.Optional(
       Type.Array(Schema("One back end of the capability."), { maxItems: 32 }),
     ),

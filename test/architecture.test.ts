@@ -19,6 +19,7 @@ const MIDDLE = [
   "discovery",
   "calibration",
   "adapter",
+  "import",
   "routing",
   "job",
   "access",
@@ -38,6 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Exposure's eligible rows are discovery's input; the snapshot is laid out by it.
   discovery: ["snapshot", "render", "exposure", "tool", ...PORTS],
   adapter: [],
+  import: ["tool", "errors"],
   calibration: ["discovery", "errors", "tool"],
   // A case may carry a policy of its own.
   routing: ["tool", "errors", "exposure"],
@@ -48,7 +50,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // The type of the trusted configuration; the service never reads the file.
   service: [...MIDDLE, "config"],
   // The default of `planner.graph_rows_min` is the crossover's.
-  config: ["errors", "exposure", "tool", "vector-index"],
+  config: ["errors", "exposure", "tool", "import", "vector-index"],
   // Edges: contracts, errors and the service's type.
   http: ["errors", "tool", "calibration", "exposure", "routing", "job", "access", "service"],
   cli: ["errors", "job", "access", "service", "calibration", "routing"],

@@ -56,7 +56,7 @@ export function measuringCommands(program: Command, runtime: Runtime): void {
     .action(async (file: string, options: BenchOptions) => {
       const cases = readList(file) as RoutingCase[];
       const tools = options.registry === undefined ? undefined : readList(options.registry);
-      options.gate?.forEach(parseGate);
+      options.gate?.forEach((text) => parseGate(text));
       const folder = tools && BENCH_FOLDER;
       await withService(
         runtime,

@@ -35,10 +35,10 @@ const METRIC: Record<string, keyof Rates> = {
 const PATTERN = /^\s*([a-z_]+)@(\d+)\s*(>=|<=)\s*(?:(live)\s*([+-])\s*)?(\d+(?:\.\d+)?)\s*$/;
 
 /** @throws ShortlistError `invalid_gate` */
-export function parseGate(text: string): Gate {
+export function parseGate(text: string, kMax = Infinity): Gate {
   const [, name = "", k, sign, live, side, number] = PATTERN.exec(text) ?? [];
   const metric = METRIC[name];
-  if (!metric || Number(k) < 1) {
+  if (!metric || Number(k) < 1 || Number(k) > kMax) {
     throw new ShortlistError(
       "invalid_gate",
       `${JSON.stringify(text)} is no gate such as recall@10>=0.95 or recall@10>=live-0.01.`,

@@ -24,7 +24,7 @@ export async function admit(
     if (index % TOOLS_A_TURN === TOOLS_A_TURN - 1)
       await new Promise((resolve) => setImmediate(resolve));
     const errors = validateTool(value);
-    const tool = value as ToolSpec;
+    const tool = withoutSource(value as ToolSpec);
     if (errors.length > 0) {
       const named = (value as { name?: unknown } | null)?.name;
       const name = typeof named === "string" ? named.slice(0, 200) : `#${index + 1}`;
@@ -54,6 +54,13 @@ export async function admit(
     `None of ${values.length} tools is valid; nothing was changed.`,
     faults,
   );
+}
+
+/** Where a tool comes from is what an import says, never what a body says of itself. */
+export function withoutSource(tool: ToolSpec): ToolSpec {
+  if (!tool?.source) return tool;
+  const { source: _, ...rest } = tool;
+  return rest;
 }
 
 /** True where the tool claims what only trusted configuration gives: no registered tool can become a control. */

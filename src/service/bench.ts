@@ -18,7 +18,7 @@ import { type Prepared, runCases } from "./bench-run.ts";
 import type { Calibrations } from "./calibrations.ts";
 import { chatSelector } from "./chat-selector.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
-import type { SuiteGate } from "./suite-gate.ts";
+import type { Judge, SuiteGate } from "./suite-gate.ts";
 import { BASELINE, type Selector, sentIn } from "./selector.ts";
 import type { Suites } from "./suites.ts";
 
@@ -26,7 +26,7 @@ const K_SWEEP = [5, 10, 20, 40];
 const BENCHES_KEPT = 200;
 
 /** Runs labelled cases through the funnel and says which stage lost the right tool. */
-export class Bench {
+export class Bench implements Judge {
   readonly #live: LiveCatalogs;
   readonly #funnels: Funnels;
   readonly #suites: Suites;
@@ -60,7 +60,7 @@ export class Bench {
   start(principal: Principal, request: BenchRequest): Job {
     const snapshot = this.#live.get(principal, request.catalog);
     const cases = this.#suites.labelled(request);
-    const gates = (request.gates ?? []).map(parseGate);
+    const gates = (request.gates ?? []).map((text) => parseGate(text, K_MAX));
     const sweep = [...new Set([...(request.k ?? K_SWEEP), ...gates.map(({ k }) => k)])];
     const selector = this.#selectorOf(request);
     const suite_hash = createHash("sha256")
@@ -153,9 +153,15 @@ export class Bench {
     };
   }
 
+  /** @throws ShortlistError `invalid_gate`, `unknown_suite` */
+  requireGate({ suite, gate }: SuiteGate): void {
+    parseGate(gate, K_MAX);
+    this.#suites.get(suite);
+  }
+
   /** A candidate revision against the suite and the live one: the verdict, and the cases that it loses. @throws ShortlistError `unknown_suite`, `invalid_gate` */
   async judge(principal: Principal, candidate: Snapshot, asked: SuiteGate, work: Work) {
-    const gate = parseGate(asked.gate);
+    const gate = parseGate(asked.gate, K_MAX);
     const cases = this.#suites.get(asked.suite);
     const { catalog } = candidate;
     const prepared = await this.#funnels.prepare(principal, catalog, cases, work);

@@ -5,10 +5,9 @@ import { rowOf, textsOf } from "../discovery.ts";
 import { ShortlistError } from "../errors.ts";
 import { hiddenBy } from "../exposure.ts";
 import type { Job, Jobs, Work } from "../job.ts";
-import { parseGate } from "../routing.ts";
 import type { Entry, Store } from "../store.ts";
 import { type ToolSpec, validateTool } from "../tool.ts";
-import { admit, isReserved, type Quarantined, reservedReason } from "./admission.ts";
+import { admit, isReserved, type Quarantined, reservedReason, withoutSource } from "./admission.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
 import { compareEntries, type Report } from "./report.ts";
 import type { Judge, SuiteGate } from "./suite-gate.ts";
@@ -21,9 +20,13 @@ interface WriteOptions {
 }
 
 interface Write extends WriteOptions {
+  kind?: string;
   total: number;
   quarantined?: Quarantined[];
   change(entries: readonly Entry[]): Entry[];
+  /** What the report says beside the counts, once `change` has run. */
+  details?(): Record<string, unknown>;
+  dryRun?: boolean;
 }
 
 const same = (entries: readonly Entry[]) => [...entries];
@@ -121,7 +124,7 @@ export class Registry {
     }
     if (faults.length > 0)
       throw new ShortlistError("invalid_tool", `${name} is not valid.`, faults);
-    const tool = value as ToolSpec;
+    const tool = withoutSource(value as ToolSpec);
     if (isReserved(tool, this.#config()))
       throw new ShortlistError("reserved_tool", reservedReason(tool));
     await this.#settled(this.#upsert(principal, catalog, [tool], [], { ifMatch }));
@@ -162,6 +165,15 @@ export class Registry {
     }
   }
 
+  /** Replaces what one source brought; `change` may refuse. Nothing is written in a dry run. */
+  replaceSource(
+    principal: Principal,
+    catalog: string,
+    write: Pick<Write, "total" | "quarantined" | "change" | "details" | "dryRun" | "gate">,
+  ): Job {
+    return this.#write(principal, catalog, { ...write, kind: "import" });
+  }
+
   #upsert(
     principal: Principal,
     catalog: string,
@@ -182,7 +194,7 @@ export class Registry {
 
   #write(principal: Principal, catalog: string, write: Write): Job {
     const { ifMatch, gate, total } = write;
-    if (gate) parseGate(gate.gate);
+    if (gate) this.#judge.requireGate(gate);
     if (!principal.maySee(catalog))
       throw new ShortlistError("unknown_catalog", `There is no catalog ${catalog}.`);
     const requireFresh = () => {
@@ -196,7 +208,7 @@ export class Registry {
     };
     requireFresh();
     return this.#jobs.start(
-      "reindex",
+      write.kind ?? "reindex",
       catalog,
       (work) => {
         requireFresh();
@@ -209,13 +221,18 @@ export class Registry {
   async #apply(
     principal: Principal,
     catalog: string,
-    { quarantined = [], change, gate }: Write,
+    { quarantined = [], change, gate, details, dryRun = false }: Write,
     work: Work,
   ): Promise<Record<string, unknown>> {
     const { fingerprint } = this.#embedder;
     const stored = this.#store.revision(catalog);
     const entries = change(stored?.entries ?? []);
-    const report: Report = { ...compareEntries(stored?.entries ?? [], entries), quarantined };
+    const report: Report = {
+      ...compareEntries(stored?.entries ?? [], entries),
+      quarantined,
+      ...details?.(),
+    };
+    if (dryRun) return { dry_run: true, revision: stored?.revision ?? 0, report };
     const isChanged =
       !stored ||
       stored.fingerprint !== fingerprint ||
@@ -223,10 +240,10 @@ export class Registry {
     if (isChanged) await this.#saveTools(entries);
     const embedded = await this.#embed(entries, work);
     let revision = stored?.revision ?? 0;
-    let verdict: Awaited<ReturnType<Judge>> | undefined;
+    let verdict: Awaited<ReturnType<Judge["judge"]>> | undefined;
     if (isChanged || gate) {
       const snapshot = await this.#live.build(catalog, revision + 1, entries);
-      verdict = gate && (await this.#judge(principal, snapshot, gate, work));
+      verdict = gate && (await this.#judge.judge(principal, snapshot, gate, work));
       work.signal.throwIfAborted();
       if (!isChanged || verdict?.passed === false)
         return { embedded, revision, promoted: false, verdict, report };

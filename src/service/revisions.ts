@@ -2,7 +2,6 @@ import type { Principal } from "../access.ts";
 import type { Embedder } from "../embedder.ts";
 import { ShortlistError } from "../errors.ts";
 import type { Job, Jobs } from "../job.ts";
-import { parseGate } from "../routing.ts";
 import type { RevisionSummary, Store } from "../store.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
 import type { Judge, SuiteGate } from "./suite-gate.ts";
@@ -32,7 +31,7 @@ export class Revisions {
   /** Makes a held revision the live one, if it passes the gate. @throws ShortlistError `unknown_catalog`, `revision_gone`, `invalid_gate` */
   promote(principal: Principal, catalog: string, revision: number, gate?: SuiteGate): Job {
     this.#live.get(principal, catalog);
-    if (gate) parseGate(gate.gate);
+    if (gate) this.#judge.requireGate(gate);
     const held = () => this.#store.revision(catalog, revision);
     const gone = () =>
       new ShortlistError("revision_gone", `Catalog ${catalog} holds no revision ${revision}.`);
@@ -42,7 +41,7 @@ export class Revisions {
       if (!stored) throw gone();
       const { revision: from } = this.#live.get(principal, catalog);
       const snapshot = await this.#live.build(catalog, revision, stored.entries);
-      const verdict = gate && (await this.#judge(principal, snapshot, gate, work));
+      const verdict = gate && (await this.#judge.judge(principal, snapshot, gate, work));
       work.signal.throwIfAborted();
       if (verdict?.passed === false) return { revision: from, promoted: false, verdict };
       this.#store.promote(catalog, revision);

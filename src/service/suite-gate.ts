@@ -10,9 +10,13 @@ export interface SuiteGate {
 }
 
 /** Tells whether a candidate revision passes, against the live one. */
-export type Judge = (
-  principal: Principal,
-  candidate: Snapshot,
-  gate: SuiteGate,
-  work: Work,
-) => Promise<Verdict & { suite: string; lost: string[] }>;
+export interface Judge {
+  /** @throws ShortlistError `invalid_gate`, `unknown_suite`, before anything is embedded */
+  requireGate(gate: SuiteGate): void;
+  judge(
+    principal: Principal,
+    candidate: Snapshot,
+    gate: SuiteGate,
+    work: Work,
+  ): Promise<Verdict & { suite: string; lost: string[] }>;
+}

@@ -121,6 +121,11 @@ describe("POST /v1/bench", () => {
     ["an unknown suite", { suite: "nothing" }, "unknown_suite"],
     ["an empty suite", { cases: [] }, "empty_suite"],
     ["a bad gate", { cases: STAGES, gates: ["recall>1"] }, "invalid_gate"],
+    [
+      "a gate at a k that no run has",
+      { cases: STAGES, gates: ["recall@201>=0.1"] },
+      "invalid_gate",
+    ],
     ["an unknown selector", { cases: STAGES, selector: "gpt" }, "unknown_selector"],
     ["two kinds of selection", { cases: STAGES, selector: "gpt", records: [] }, "invalid_request"],
     ["an unknown catalog", { catalog: "none", cases: STAGES }, "unknown_catalog"],

@@ -42,6 +42,14 @@ describe("a gate on a new revision", () => {
     });
   });
 
+  it("is refused at once where its suite or its text is nothing, and changes nothing", async () => {
+    const put = async (query: string) =>
+      (await running.request("PUT", `/v1/catalogs/gated/tools?${query}`, without)).body.code;
+    expect(await put("suite=none&gate=recall@10>=0.5")).toBe("unknown_suite");
+    expect(await put("suite=core&gate=recall")).toBe("invalid_gate");
+    expect((await get("/v1/catalogs/gated/tools")).revision).toBe(2);
+  });
+
   it("holds a reindex and a rollback to the same", async () => {
     await running.put("gated", without);
     const reindex = await post(`/v1/catalogs/gated/reindex?${gate("recall@10>=0.95")}`);
