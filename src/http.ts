@@ -7,6 +7,7 @@ import { benchRoutes } from "./http/bench-routes.ts";
 import { catalogRoutes } from "./http/catalog-routes.ts";
 import { funnelRoutes } from "./http/funnel-routes.ts";
 import { DOCS_PAGE, DOCS_SCRIPT, docsAsset, errorsPage } from "./http/docs.ts";
+import { importRoutes } from "./http/import-routes.ts";
 import { jobRoutes } from "./http/job-routes.ts";
 import { openapi } from "./http/openapi.ts";
 import { problem } from "./http/problem.ts";
@@ -28,7 +29,9 @@ export function httpServer(options: HttpOptions): Server {
 
 function httpApp({ service, principal, version, isReady, onError }: HttpOptions): Hono {
   const app = new Hono();
-  const routes = [catalogRoutes, funnelRoutes, jobRoutes, benchRoutes].flatMap((of) => of(service));
+  const routes = [catalogRoutes, importRoutes, funnelRoutes, jobRoutes, benchRoutes].flatMap((of) =>
+    of(service),
+  );
   const document = openapi(routes, version);
 
   const paths = [...new Set(routes.map(({ path }) => path))].map((path) => ({

@@ -12,6 +12,7 @@ import { Explanations } from "./service/explain.ts";
 import { Graphs } from "./service/graphs.ts";
 import { Imports } from "./service/imports.ts";
 import { LiveCatalogs } from "./service/live-catalogs.ts";
+import { Overlaps } from "./service/overlaps.ts";
 import { Queries } from "./service/query.ts";
 import { Records } from "./service/records.ts";
 import { Registry } from "./service/registry.ts";
@@ -71,6 +72,7 @@ export function createService(parts: {
     explanations: new Explanations(asks, config),
     suites,
     registry,
+    overlaps: new Overlaps(live),
     imports: new Imports(registry, config),
     revisions: new Revisions(live, store, embedder, jobs, bench),
     calibrator: new Calibrator(live, asks, suites, calibrations, jobs),

@@ -20,6 +20,7 @@ const MIDDLE = [
   "calibration",
   "adapter",
   "import",
+  "overlap",
   "routing",
   "job",
   "access",
@@ -40,6 +41,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   discovery: ["snapshot", "render", "exposure", "tool", ...PORTS],
   adapter: [],
   import: ["tool", "errors"],
+  overlap: ["snapshot", "discovery", "tool"],
   calibration: ["discovery", "errors", "tool"],
   // A case may carry a policy of its own.
   routing: ["tool", "errors", "exposure"],

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { ShortlistError } from "../errors.ts";
-import { ImportRequest, type Service } from "../service.ts";
+import type { Service } from "../service.ts";
 import { ToolSpec } from "../tool.ts";
 import { readJson, readList } from "./body.ts";
-import { GATED, gateOf, ifMatchOf, requireShape, type Route } from "./route.ts";
+import { GATED, gateOf, ifMatchOf, type Route } from "./route.ts";
 import { CatalogList, JobAnswer, ToolAnswer, ToolPage } from "./answers.ts";
 
 const LIST_TYPES = ["application/json", "application/x-ndjson"];
@@ -154,52 +154,6 @@ export function catalogRoutes(service: Service): Route[] {
       handle({ c, principal, param }) {
         const options = { ifMatch: ifMatchOf(c), gate: gateOf(c) };
         const job = service.registry.reindex(principal, param("catalog"), options);
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
-      },
-    },
-    {
-      method: "post",
-      path: "/v1/catalogs/{catalog}/imports",
-      tag: "catalogs",
-      summary: "Replaces what one source brought with what a document holds",
-      body: ImportRequest,
-      query: GATED,
-      answers: {
-        202: {
-          description: "The job, with the report; a dry run changes nothing.",
-          schema: JobAnswer,
-        },
-      },
-      async handle({ c, principal, param }) {
-        const catalog = requireName(param("catalog"));
-        const body = await readJson(c, limit());
-        const request = requireShape<ImportRequest>(ImportRequest, body);
-        const job = service.imports.start(principal, catalog, request, gateOf(c));
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
-      },
-    },
-    {
-      method: "get",
-      path: "/v1/catalogs/{catalog}/revisions",
-      tag: "catalogs",
-      summary: "The revisions that are held, newest first",
-      answers: { 200: { description: "Numbers, times, sizes, and which is live." } },
-      handle: ({ c, principal, param }) =>
-        c.json({ revisions: service.revisions.list(principal, param("catalog")) }),
-    },
-    {
-      method: "post",
-      path: "/v1/catalogs/{catalog}/revisions/{revision}/promote",
-      tag: "catalogs",
-      summary: "Makes a held revision the live one, if it passes the gate",
-      query: GATED,
-      answers: { 202: { description: "The job.", schema: JobAnswer } },
-      handle({ c, principal, param }) {
-        const revision = Number(param("revision"));
-        if (!Number.isInteger(revision) || revision < 1)
-          throw new ShortlistError("unknown_revision", "A revision is a whole number from 1.");
-        const gate = gateOf(c);
-        const job = service.revisions.promote(principal, param("catalog"), revision, gate);
         return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
       },
     },

@@ -63,6 +63,12 @@ describe("a gate on a new revision", () => {
       [2, false],
       [1, false],
     ]);
+    expect(await get("/v1/catalogs/gated/revisions/2/diff/3")).toMatchObject({
+      added: [],
+      removed: ["another_tool", "list_failed_checks"],
+      changed: [],
+    });
+    expect((await get("/v1/catalogs/gated/revisions/2/diff/99")).code).toBe("revision_gone");
     const promote = async (revision: number, query: string) => {
       const { body } = await post(`/v1/catalogs/gated/revisions/${revision}/promote?${query}`);
       return body.job ? running.ended(body.job) : body;
