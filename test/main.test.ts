@@ -218,7 +218,7 @@ describe("the command line", () => {
         .join("\n"),
     );
     const registry = join(scratch, "tools.ndjson");
-    const [out, html] = [join(scratch, "report.json"), join(scratch, "report.html")];
+    const [out, html] = [join(scratch, "made", "report.json"), join(scratch, "report.html")];
     const run = (...gates: string[]) =>
       cli([
         "bench",
@@ -246,6 +246,20 @@ describe("the command line", () => {
     expect(failed.status).toBe(1);
     expect(failed.stderr).toContain("all_tools@5>=0.5");
     expect(cli(["bench", cases, "--gate", "recall>1"]).status).toBe(1);
+    const nowhere = cli([
+      "bench",
+      cases,
+      "--registry",
+      registry,
+      "-k",
+      "1",
+      "--out",
+      "/dev/null/x",
+    ]);
+    expect([nowhere.status, nowhere.stderr]).toEqual([
+      1,
+      expect.stringContaining("cannot be written"),
+    ]);
     // What is served has not changed.
     expect(JSON.parse(cli(["query", "x", "--json", "-c", "mine"]).stdout).revision).toBe(1);
   });

@@ -1,11 +1,10 @@
-import { writeFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Calibration } from "../calibration.ts";
 import { ShortlistError } from "../errors.ts";
 import { type Measures, parseGate, type RoutingCase, type Verdict } from "../routing.ts";
 import type { BenchRequest } from "../service.ts";
 import { catalogOf, follow, readList, type Runtime, withService } from "./local-service.ts";
-import { printJson, printLine, printTable } from "./print.ts";
+import { printJson, printLine, printTable, writeText } from "./print.ts";
 
 interface BenchOptions {
   catalog?: string;
@@ -72,8 +71,8 @@ export function measuringCommands(program: Command, runtime: Runtime): void {
             "Asking",
           );
           const result = service.bench.get(principal, id);
-          if (options.out) writeFileSync(options.out, `${JSON.stringify(result, null, 2)}\n`);
-          if (options.html) writeFileSync(options.html, service.bench.report(principal, id));
+          if (options.out) writeText(options.out, `${JSON.stringify(result, null, 2)}\n`);
+          if (options.html) writeText(options.html, service.bench.report(principal, id));
           if (options.json) printJson(result);
           else print(result as unknown as Result);
           const { verdicts = [] } = result as unknown as Result;

@@ -1,3 +1,7 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { ShortlistError } from "../errors.ts";
+
 /** One value as JSON on standard output. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -19,4 +23,17 @@ export function printTable(rows: readonly (readonly string[])[]): void {
         .join("  ")
         .trimEnd(),
     );
+}
+
+/** Writes a file, its folder too where there is none. @throws ShortlistError `bad_request` where it cannot be written */
+export function writeText(file: string, text: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  } catch (error) {
+    throw new ShortlistError(
+      "bad_request",
+      `${file} cannot be written: ${(error as Error).message}.`,
+    );
+  }
 }
