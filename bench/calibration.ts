@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { calibrate, type Judged, matchOf } from "../src/calibration.ts";
-import { discover, featuresOf, VIEW_TEMPLATE } from "../src/discovery.ts";
+import { calibrate, examplesOf, type Judged, matchOf } from "../src/calibration.ts";
+import { discover, VIEW_TEMPLATE } from "../src/discovery.ts";
 import { findModel, startEmbedder } from "../src/embedder.ts";
 import type { RoutingCase } from "../src/routing.ts";
 import type { Snapshot } from "../src/snapshot.ts";
@@ -41,16 +41,8 @@ if (!existsSync(options.dir)) {
       ? loadExample(embedder, store)
       : loadSuite(embedder, store, join(options.dir, name)));
     const judge = (item: RoutingCase, exclude: string[]): Judged => {
-      const right = new Set(item.acceptable);
-      const { ranked, eligible } = discover(snapshot, {
-        ...questionOf(item, vectors),
-        k: K,
-        exclude,
-      });
-      const features = featuresOf(ranked, eligible.count);
-      const tools = ranked
-        .slice(0, K)
-        .map(({ tool }, i) => ({ features: features[i]!, acceptable: right.has(tool.name) }));
+      const found = discover(snapshot, { ...questionOf(item, vectors), k: K, exclude });
+      const tools = examplesOf(found, item.acceptable, K);
       return { answerable: isAnswerable(item, snapshot) && exclude.length === 0, tools };
     };
     const own = cases.map((item) => judge(item, []));

@@ -2,14 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { localPrincipal } from "../src/access.ts";
-import { readCalibration } from "../src/calibration.ts";
-import { loadConfig } from "../src/config.ts";
-import { VIEW_TEMPLATE } from "../src/discovery.ts";
-import { findModel, startEmbedder } from "../src/embedder.ts";
 import type { Measures, RoutingCase, Slice } from "../src/routing.ts";
-import { createService } from "../src/service.ts";
-import { openStore } from "../src/store.ts";
+import { openService } from "./local-service.ts";
 
 interface Result {
   cases: number;
@@ -21,20 +15,7 @@ interface Result {
 const percent = (rate: number | null | undefined) =>
   rate === null || rate === undefined ? "—" : rate.toFixed(3);
 const folder = mkdtempSync(join(tmpdir(), "shortlist-bench-"));
-const config = loadConfig("shortlist.config.json");
-const principal = localPrincipal(config.ceiling);
-const model = await findModel("models", undefined, () => {});
-const embedder = await startEmbedder(model, {
-  template: VIEW_TEMPLATE,
-});
-const service = createService({
-  calibration: readCalibration(model.path),
-  store: openStore(folder),
-  embedder,
-  config: () => config,
-  folder,
-  onError: console.error,
-});
+const { service, principal } = await openService(folder);
 
 const tools = JSON.parse(readFileSync("data/registry.json", "utf8")) as unknown[];
 const cases = JSON.parse(readFileSync("data/cases.json", "utf8")) as RoutingCase[];

@@ -2,14 +2,10 @@
 import { basename, dirname } from "node:path";
 import { AutoTokenizer, env } from "@xenova/transformers";
 import ort from "onnxruntime-node";
-import { localPrincipal } from "../src/access.ts";
-import { readCalibration } from "../src/calibration.ts";
-import { loadConfig } from "../src/config.ts";
 import { VIEW_TEMPLATE } from "../src/discovery.ts";
 import { findModel, startEmbedder } from "../src/embedder.ts";
 import type { ExposurePolicy } from "../src/exposure.ts";
-import { createService } from "../src/service.ts";
-import { openStore } from "../src/store.ts";
+import { openService } from "./local-service.ts";
 
 export const percentile = (milliseconds: readonly number[], share: number) =>
   milliseconds.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * milliseconds.length) - 1)] ??
@@ -22,19 +18,7 @@ export async function inProcess(
   queries: readonly string[],
   policies: ReadonlyMap<string, ExposurePolicy>,
 ): Promise<Map<string, number>> {
-  const config = loadConfig("shortlist.config.json");
-  const model = await findModel("models", undefined, () => {});
-  const embedder = await startEmbedder(model, { template: VIEW_TEMPLATE });
-  const service = createService({
-    calibration: readCalibration(model.path),
-    store: openStore(folder),
-    embedder,
-    config: () => config,
-    folder,
-    onError: console.error,
-  });
-  await service.load();
-  const principal = localPrincipal(config.ceiling);
+  const { service, principal } = await openService(folder);
   const times = new Map(Array.from(policies.keys(), (name): [string, number[]] => [name, []]));
   for (const round of [0, 1, 2, 3]) {
     for (const query of queries) {

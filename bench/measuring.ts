@@ -3,13 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { localPrincipal } from "../src/access.ts";
-import { readCalibration } from "../src/calibration.ts";
-import { loadConfig } from "../src/config.ts";
-import { VIEW_TEMPLATE } from "../src/discovery.ts";
-import { findModel, startEmbedder } from "../src/embedder.ts";
-import { createService } from "../src/service.ts";
-import { openStore } from "../src/store.ts";
+import { openService } from "./local-service.ts";
 import { queryOf, toolOf } from "./synthetic.ts";
 
 const { values: options } = parseArgs({
@@ -20,17 +14,7 @@ const { values: options } = parseArgs({
 });
 const [tools, cases] = [Number(options.tools), Number(options.cases)];
 const folder = mkdtempSync(join(tmpdir(), "shortlist-measuring-"));
-const config = loadConfig("shortlist.config.json");
-const model = await findModel("models", undefined, () => {});
-const service = createService({
-  calibration: readCalibration(model.path),
-  store: openStore(folder),
-  embedder: await startEmbedder(model, { template: VIEW_TEMPLATE }),
-  config: () => config,
-  folder,
-  onError: console.error,
-});
-const principal = localPrincipal(config.ceiling);
+const { service, principal } = await openService(folder);
 const registry = Array.from({ length: tools }, (_, i) => toolOf(i));
 await service.jobs.ended((await service.registry.replace(principal, "speed", registry)).id);
 const suite = Array.from({ length: cases }, (_, i) => ({

@@ -1,4 +1,5 @@
-import { solve } from "./adapter/cholesky.ts";
+import { solve } from "./cholesky.ts";
+import { unit } from "./embedder.ts";
 
 /**
  * Learned routing: a linear map of the query's vector, `q' = normalise(q + step * W q)`, fitted so that
@@ -20,15 +21,12 @@ export interface Pair {
 /** The adapted unit vector. */
 export function adapt({ dimension, weights }: Adapter, query: Float32Array): Float32Array {
   const out = new Float32Array(dimension);
-  let square = 0;
   for (let i = 0, at = 0; i < dimension; i++) {
     let sum = query[i]!;
     for (let j = 0; j < dimension; j++) sum += weights[at++]! * query[j]!;
     out[i] = sum;
-    square += sum * sum;
   }
-  const norm = Math.sqrt(square) || 1;
-  return out.map((value) => value / norm);
+  return unit(out);
 }
 
 /**
@@ -54,7 +52,7 @@ export function fitAdapter(
     }
   }
   for (let i = 0; i < dimension; i++) gram[i * dimension + i]! += ridge;
-  const transposed = solve(gram, cross, dimension);
+  const transposed = solve(gram, cross, dimension, dimension);
   const weights = new Float32Array(dimension * dimension);
   for (let i = 0; i < dimension; i++)
     for (let j = 0; j < dimension; j++)

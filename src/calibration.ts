@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { fitLogistic, logistic } from "./calibration/logistic.ts";
 import { type Judged, lostAt, report } from "./calibration/report.ts";
-import type { Match, MatchFeatures } from "./discovery.ts";
+import { type Discovered, featuresOf, type Match, type MatchFeatures } from "./discovery.ts";
 import { ShortlistError } from "./errors.ts";
 import { checkShape } from "./tool.ts";
 
@@ -113,6 +113,18 @@ export function calibrate(cases: readonly Judged[], fingerprint: string): Calibr
   const { probabilityOf } = matchOf({ weights, floor: 0 });
   const floor = floorFor(fitting, probabilityOf);
   return { fingerprint, weights, floor, report: report(held, probabilityOf, floor) };
+}
+
+/** What was retrieved for a case, as examples to fit on. */
+export function examplesOf(
+  { ranked, eligible }: Discovered,
+  acceptable: readonly string[],
+  k: number,
+): Judged["tools"] {
+  const features = featuresOf(ranked, eligible.count);
+  return ranked
+    .slice(0, k)
+    .map(({ tool }, i) => ({ features: features[i]!, acceptable: acceptable.includes(tool.name) }));
 }
 
 /** The highest floor, in steps of 0.001, that loses at most `LOSS_MAX` of the answerable cases of every suite. */

@@ -24,7 +24,7 @@ export {
   viewsOf,
 } from "./discovery/views.ts";
 export type { Ablation, Mechanism } from "./discovery/arms.ts";
-export { choose } from "./discovery/choose.ts";
+export { choose, isAbove } from "./discovery/choose.ts";
 export { featuresOf, type MatchFeatures } from "./discovery/features.ts";
 export type { Part } from "./discovery/fair-fill.ts";
 export { INTENTS_MAX, intentsOf } from "./discovery/intents.ts";

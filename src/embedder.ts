@@ -99,6 +99,14 @@ export async function startEmbedder(
   };
 }
 
+/** The vector at unit length; what has no length stays. */
+export function unit(vector: Float32Array): Float32Array {
+  let square = 0;
+  for (let i = 0; i < vector.length; i++) square += vector[i]! * vector[i]!;
+  const norm = Math.sqrt(square) || 1;
+  return vector.map((value) => value / norm);
+}
+
 /** Tolerance of the unit norm: int8 weights, f32 arithmetic. */
 const NORM_TOLERANCE = 1e-3;
 

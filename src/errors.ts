@@ -230,3 +230,12 @@ export class ShortlistError extends Error {
     return ERRORS[this.code].status;
   }
 }
+
+/** `invalid_request` for one value that its schema lets through and that still cannot be used. */
+export function invalidValue(
+  pointer: string,
+  message: string,
+  detail = pointer === "" ? message : `${pointer.slice(1)} ${message}.`,
+): ShortlistError {
+  return new ShortlistError("invalid_request", detail, [{ pointer, message }]);
+}

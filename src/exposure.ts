@@ -101,7 +101,7 @@ export function compareRows(a: ToolSpec, b: ToolSpec): number {
 }
 
 /** Code unit order: the same on every machine and in every locale. */
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Snapshot } from "./snapshot.ts";
 import type { ToolSpec } from "./tool.ts";
 
@@ -36,19 +37,21 @@ export async function overlapsOf(
   cosineMin: number,
 ): Promise<Overlap[]> {
   const { dimension, vectors } = rows;
-  const vectorOf = (tool: number) =>
-    vectors.slice(viewStarts[tool]! * dimension, (viewStarts[tool]! + 1) * dimension);
   const excluded = new Set(tools.flatMap((tool, row) => (isSeen(tool) ? [] : [row])));
   const allowed = { ranges: [{ start: 0, end: tools.length }], excluded };
   const pairs = new Map<string, Overlap>();
   for (const [row, tool] of tools.entries()) {
-    if (row % TOOLS_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (row % TOOLS_A_TURN === 0) await turn();
     if (excluded.has(row)) continue;
-    const own = vectorOf(row);
-    for (const found of dense.nearest(own, NEIGHBOURS, allowed)) {
+    const at = viewStarts[row]! * dimension;
+    const own = vectors.subarray(at, at + dimension);
+    const neighbours = dense.nearest(own, NEIGHBOURS, allowed);
+    const scan = rows.scanner(own);
+    for (const found of neighbours) {
       const other = tools[found.tool]!;
       if (found.tool === row || pairs.has(`${found.tool} ${row}`)) continue;
-      const cosine = dot(own, vectorOf(found.tool));
+      const view = viewStarts[found.tool]!;
+      const cosine = scan(view, view + 1)[view]!;
       if (cosine < cosineMin) continue;
       pairs.set(`${row} ${found.tool}`, {
         tools: [tool.name, other.name],
@@ -135,10 +138,4 @@ function plain(text: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
-  return sum;
 }

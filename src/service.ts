@@ -75,7 +75,7 @@ export function createService(parts: {
     overlaps: new Overlaps(live),
     imports: new Imports(registry, config),
     revisions: new Revisions(live, store, embedder, jobs, bench),
-    calibrator: new Calibrator(live, asks, suites, calibrations, jobs),
+    calibrator: new Calibrator(live, funnels, suites, calibrations, jobs),
     bench,
     records,
     tuner: new Tuner(live, funnels, suites, records, adapters, jobs),

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { type Block, blocksOf, compareRows } from "./exposure.ts";
 import { lexicalIndex, type LexicalIndex } from "./lexical-index.ts";
 import type { ToolSpec } from "./tool.ts";
@@ -90,8 +91,4 @@ function startsOf(counts: readonly number[]): Uint32Array {
   const starts = new Uint32Array(counts.length + 1);
   counts.forEach((count, i) => (starts[i + 1] = starts[i]! + count));
   return starts;
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -18,6 +18,7 @@ const MIDDLE = [
   "snapshot",
   "discovery",
   "calibration",
+  "cholesky",
   "adapter",
   "import",
   "overlap",
@@ -39,10 +40,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   snapshot: [...PORTS, "exposure", "tool"],
   // Exposure's eligible rows are discovery's input; the snapshot is laid out by it.
   discovery: ["snapshot", "render", "exposure", "tool", ...PORTS],
-  adapter: [],
+  cholesky: [],
+  adapter: ["cholesky", "embedder"],
   import: ["tool", "errors"],
   overlap: ["snapshot", "discovery", "tool"],
-  calibration: ["discovery", "errors", "tool"],
+  calibration: ["cholesky", "discovery", "errors", "tool"],
   // A case may carry a policy of its own.
   routing: ["tool", "errors", "exposure"],
   job: ["errors"],

@@ -21,6 +21,14 @@ export interface Choice<T> {
   fell(candidate: T): Fell | null;
 }
 
+/** Whether a tool by itself is a match; without a calibration, and named exactly, it always is. */
+export function isAbove(
+  { probability, exact_name }: Pick<Candidate, "probability" | "exact_name">,
+  floor: number,
+): boolean {
+  return exact_name || probability === null || probability >= floor;
+}
+
 /** How many tools may be chosen. */
 export interface Room {
   k: number;
@@ -41,9 +49,7 @@ export function choose<T extends Candidate>(
   ranked: readonly T[],
   { k, floor, budget }: Room,
 ): Choice<T> {
-  const isMatch = ranked.some(
-    ({ probability, exact_name }) => exact_name || probability === null || probability >= floor,
-  );
+  const isMatch = ranked.some((candidate) => isAbove(candidate, floor));
   const kept = ranked.filter((candidate) => candidate.kept);
   const others = ranked
     .filter((candidate) => !candidate.kept)

@@ -1,11 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { RoutingCase } from "../routing.ts";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue } from "../errors.ts";
 import { BenchRequest, SelectionRecord, type Service } from "../service.ts";
 import { JobAnswer } from "./answers.ts";
-import { readJson, readLines } from "./body.ts";
+import { readJson, readLines, readShape } from "./body.ts";
 import { requireName } from "./catalog-routes.ts";
-import { requireShape, type Route } from "./route.ts";
+import { accepted, requireShape, type Route } from "./route.ts";
+
+const SelectionRecords = Type.Array(SelectionRecord, { maxItems: 10_000 });
 
 export function benchRoutes(service: Service): Route[] {
   const limit = () => service.config().limits.body_bytes_max;
@@ -62,9 +64,9 @@ export function benchRoutes(service: Service): Route[] {
       body: BenchRequest,
       answers: { 202: { description: "The job.", schema: JobAnswer } },
       async handle({ c, principal }) {
-        const request = requireShape<BenchRequest>(BenchRequest, await readJson(c, limit()));
+        const request = await readShape<BenchRequest>(c, BenchRequest, limit());
         const job = service.bench.start(principal, request);
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+        return accepted(c, job);
       },
     },
     {
@@ -106,7 +108,7 @@ export function benchRoutes(service: Service): Route[] {
       path: "/v1/records",
       tag: "measuring",
       summary: "What came of a decision: selected, labels, success; joined by trace and trial",
-      body: Type.Union([SelectionRecord, Type.Array(SelectionRecord, { maxItems: 10_000 })]),
+      body: Type.Union([SelectionRecord, SelectionRecords]),
       answers: { 200: { description: "The record as far as it is known, or a list of them." } },
       async handle({ c, principal }) {
         const body = await readJson(c, limit());
@@ -114,7 +116,7 @@ export function benchRoutes(service: Service): Route[] {
           const record = requireShape<SelectionRecord>(SelectionRecord, body);
           return c.json(service.records.put(principal, record));
         }
-        const list = requireShape<SelectionRecord[]>(Type.Array(SelectionRecord), body);
+        const list = requireShape<SelectionRecord[]>(SelectionRecords, body);
         return c.json({ records: list.map((record) => service.records.put(principal, record)) });
       },
     },
@@ -131,10 +133,7 @@ export function benchRoutes(service: Service): Route[] {
       handle({ c, principal }) {
         const since = c.req.query("since") ?? "";
         if (since !== "" && Number.isNaN(Date.parse(since))) {
-          const message = "must be a time such as 2026-01-31T00:00:00Z";
-          throw new ShortlistError("invalid_request", `since ${message}.`, [
-            { pointer: "/since", message },
-          ]);
+          throw invalidValue("/since", "must be a time such as 2026-01-31T00:00:00Z");
         }
         const from = since === "" ? "" : new Date(since).toISOString();
         return c.json(service.records.metrics(principal, c.req.query("catalog") ?? "", from));

@@ -1,5 +1,7 @@
+import type { TSchema } from "@sinclair/typebox";
 import type { Context } from "hono";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
+import { requireShape } from "./route.ts";
 
 /** The body's bytes, read up to the limit. @throws ShortlistError `body_too_large`, `bad_request` where it was cut short */
 async function bytesOf(c: Context, bytesMax: number): Promise<Uint8Array> {
@@ -55,6 +57,11 @@ export async function readJson(c: Context, bytesMax: number): Promise<unknown> {
   return parse(text, "The body");
 }
 
+/** One JSON value as the contract's type. @throws ShortlistError `invalid_request` with every fault */
+export async function readShape<T>(c: Context, schema: TSchema, bytesMax: number): Promise<T> {
+  return requireShape<T>(schema, await readJson(c, bytesMax));
+}
+
 /** A JSON array, or one JSON value a line (NDJSON). Lines that are not JSON refuse the whole body. */
 export async function readList(c: Context, bytesMax: number): Promise<unknown[]> {
   return (await readLines(c, bytesMax)).map(({ value }) => value);
@@ -76,9 +83,7 @@ export async function readLines(
   }
   const value = parse(lines, "The body");
   if (!Array.isArray(value)) {
-    throw new ShortlistError("invalid_request", "The body is not an array.", [
-      { pointer: "", message: "must be array" },
-    ]);
+    throw invalidValue("", "must be array", "The body is not an array.");
   }
   return value.map((item: unknown) => ({ value: item }));
 }

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue } from "../errors.ts";
 import type { Service } from "../service.ts";
 import { ToolSpec } from "../tool.ts";
 import { readJson, readList } from "./body.ts";
-import { GATED, gateOf, ifMatchOf, type Route } from "./route.ts";
+import { accepted, GATED, gateOf, ifMatchOf, type Route } from "./route.ts";
 import { CatalogList, JobAnswer, ToolAnswer, ToolPage } from "./answers.ts";
 
 const LIST_TYPES = ["application/json", "application/x-ndjson"];
@@ -38,10 +38,7 @@ export function catalogRoutes(service: Service): Route[] {
       handle({ c, principal, param }) {
         const size = Number(c.req.query("limit") ?? PAGE_DEFAULT);
         if (!Number.isInteger(size) || size < 1 || size > PAGE_MAX) {
-          const message = `must be a whole number from 1 to ${PAGE_MAX}`;
-          throw new ShortlistError("invalid_request", `limit ${message}.`, [
-            { pointer: "/limit", message },
-          ]);
+          throw invalidValue("/limit", `must be a whole number from 1 to ${PAGE_MAX}`);
         }
         const page = service.registry.list(
           principal,
@@ -72,7 +69,7 @@ export function catalogRoutes(service: Service): Route[] {
           ifMatch: ifMatchOf(c),
           gate: gateOf(c),
         });
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+        return accepted(c, job);
       },
     },
     {
@@ -95,7 +92,7 @@ export function catalogRoutes(service: Service): Route[] {
           ifMatch: ifMatchOf(c),
           gate: gateOf(c),
         });
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+        return accepted(c, job);
       },
     },
     {
@@ -154,7 +151,7 @@ export function catalogRoutes(service: Service): Route[] {
       handle({ c, principal, param }) {
         const options = { ifMatch: ifMatchOf(c), gate: gateOf(c) };
         const job = service.registry.reindex(principal, param("catalog"), options);
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+        return accepted(c, job);
       },
     },
   ];
@@ -163,7 +160,5 @@ export function catalogRoutes(service: Service): Route[] {
 export function requireName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) return name;
   const message = "must match ^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$";
-  throw new ShortlistError("invalid_request", `The name ${message}.`, [
-    { pointer: "/name", message },
-  ]);
+  throw invalidValue("/name", message, `The name ${message}.`);
 }

@@ -9,8 +9,8 @@ import {
   TuneRequest,
 } from "../service.ts";
 import { ExplainAnswer, JobAnswer, ManyQueryAnswer, QueryAnswer } from "./answers.ts";
-import { readJson } from "./body.ts";
-import { requireShape, type Route } from "./route.ts";
+import { readShape } from "./body.ts";
+import { accepted, type Route } from "./route.ts";
 
 /** The funnel's questions, and the calibration that its floor stands on. */
 export function funnelRoutes(service: Service): Route[] {
@@ -24,7 +24,7 @@ export function funnelRoutes(service: Service): Route[] {
       body: QueryRequest,
       answers: { 200: { description: "The visible set.", schema: QueryAnswer } },
       async handle({ c, principal, param }) {
-        const request = requireShape<QueryRequest>(QueryRequest, await readJson(c, limit()));
+        const request = await readShape<QueryRequest>(c, QueryRequest, limit());
         return c.json(await service.queries.query(principal, param("catalog"), request));
       },
     },
@@ -38,7 +38,7 @@ export function funnelRoutes(service: Service): Route[] {
         200: { description: "The tool's way through the funnel.", schema: ExplainAnswer },
       },
       async handle({ c, principal, param }) {
-        const request = requireShape<ExplainRequest>(ExplainRequest, await readJson(c, limit()));
+        const request = await readShape<ExplainRequest>(c, ExplainRequest, limit());
         return c.json(await service.explanations.explain(principal, param("catalog"), request));
       },
     },
@@ -50,8 +50,7 @@ export function funnelRoutes(service: Service): Route[] {
       body: ManyQueryRequest,
       answers: { 200: { description: "The visible set.", schema: ManyQueryAnswer } },
       async handle({ c, principal }) {
-        const body = await readJson(c, limit());
-        const request = requireShape<ManyQueryRequest>(ManyQueryRequest, body);
+        const request = await readShape<ManyQueryRequest>(c, ManyQueryRequest, limit());
         return c.json(await service.queries.queryMany(principal, request));
       },
     },
@@ -90,10 +89,9 @@ export function funnelRoutes(service: Service): Route[] {
         202: { description: "The job; the fit is in force when it succeeds.", schema: JobAnswer },
       },
       async handle({ c, principal, param }) {
-        const body = await readJson(c, limit());
-        const request = requireShape<CalibrationRequest>(CalibrationRequest, body);
+        const request = await readShape<CalibrationRequest>(c, CalibrationRequest, limit());
         const job = service.calibrator.start(principal, param("catalog"), request);
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+        return accepted(c, job);
       },
     },
     {
@@ -124,9 +122,9 @@ export function funnelRoutes(service: Service): Route[] {
       body: TuneRequest,
       answers: { 202: { description: "The job.", schema: JobAnswer } },
       async handle({ c, principal, param }) {
-        const request = requireShape<TuneRequest>(TuneRequest, await readJson(c, limit()));
+        const request = await readShape<TuneRequest>(c, TuneRequest, limit());
         const job = service.tuner.start(principal, param("catalog"), request);
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+        return accepted(c, job);
       },
     },
     {

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
 import { ImportRequest, type Service } from "../service.ts";
 import { JobAnswer } from "./answers.ts";
-import { readJson } from "./body.ts";
+import { readShape } from "./body.ts";
 import { requireName } from "./catalog-routes.ts";
-import { GATED, gateOf, requireShape, type Route } from "./route.ts";
+import { accepted, GATED, gateOf, type Route } from "./route.ts";
 
 /** What comes into a catalog from elsewhere, and the revisions that it makes. */
 export function importRoutes(service: Service): Route[] {
@@ -25,10 +25,9 @@ export function importRoutes(service: Service): Route[] {
       },
       async handle({ c, principal, param }) {
         const catalog = requireName(param("catalog"));
-        const body = await readJson(c, limit());
-        const request = requireShape<ImportRequest>(ImportRequest, body);
+        const request = await readShape<ImportRequest>(c, ImportRequest, limit());
         const job = service.imports.start(principal, catalog, request, gateOf(c));
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+        return accepted(c, job);
       },
     },
     {
@@ -44,10 +43,7 @@ export function importRoutes(service: Service): Route[] {
         const asked = c.req.query("cosine_min");
         const least = asked === undefined ? undefined : Number(asked);
         if (least !== undefined && !(asked !== "" && least >= 0 && least <= 1)) {
-          const message = "must be a number from 0 to 1";
-          throw new ShortlistError("invalid_request", `cosine_min ${message}.`, [
-            { pointer: "/cosine_min", message },
-          ]);
+          throw invalidValue("/cosine_min", "must be a number from 0 to 1");
         }
         return c.json(await service.overlaps.lint(principal, param("catalog"), least));
       },
@@ -72,7 +68,7 @@ export function importRoutes(service: Service): Route[] {
         const revision = revisionOf(param("revision"));
         const gate = gateOf(c);
         const job = service.revisions.promote(principal, param("catalog"), revision, gate);
-        return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+        return accepted(c, job);
       },
     },
     {

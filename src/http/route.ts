@@ -1,8 +1,9 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Context } from "hono";
 import type { Principal } from "../access.ts";
+import type { Job } from "../job.ts";
 import type { Fault } from "../errors.ts";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
 import { checkShape } from "../tool.ts";
 
 interface Call {
@@ -41,13 +42,18 @@ export function requireShape<T>(schema: TSchema, value: unknown): T {
   return value as T;
 }
 
+/** 202 with the job that works on it. */
+export function accepted(c: Context, job: Job): Response {
+  return c.json({ job }, 202, { location: `/v1/jobs/${job.id}` });
+}
+
 /** The gate that a write names in its query string; both of its halves or neither. */
 export function gateOf(c: Context): { suite: string; gate: string } | undefined {
   const [suite, gate] = [c.req.query("suite"), c.req.query("gate")];
   if (suite === undefined && gate === undefined) return undefined;
   if (suite !== undefined && gate !== undefined) return { suite, gate };
   const message = "give both suite and gate, or neither";
-  throw new ShortlistError("invalid_request", message, [{ pointer: "/gate", message }]);
+  throw invalidValue("/gate", message, message);
 }
 
 /** What of a query string says a gate. */

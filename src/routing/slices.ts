@@ -1,3 +1,4 @@
+import { compareText } from "../exposure.ts";
 import { pick, type Rates, ratesOf, type Values } from "./metrics.ts";
 import type { RoutingRecord } from "./record.ts";
 
@@ -36,9 +37,5 @@ export function slicesOf(
       cases: indexes.length,
       rates: ratesOf(pick(values, indexes)),
     }))
-    .toSorted((a, b) => compare(a.by, b.by) || compare(a.name, b.name));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+    .toSorted((a, b) => compareText(a.by, b.by) || compareText(a.name, b.name));
 }

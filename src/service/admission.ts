@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { type Fault, ShortlistError } from "../errors.ts";
 import { CONTROL_FAMILY } from "../exposure.ts";
@@ -21,8 +22,7 @@ export async function admit(
   const tools = new Map<string, ToolSpec>();
   const quarantined: Quarantined[] = [];
   for (const [index, value] of values.entries()) {
-    if (index % TOOLS_A_TURN === TOOLS_A_TURN - 1)
-      await new Promise((resolve) => setImmediate(resolve));
+    if (index % TOOLS_A_TURN === TOOLS_A_TURN - 1) await turn();
     const errors = validateTool(value);
     const tool = withoutSource(value as ToolSpec);
     if (errors.length > 0) {

@@ -2,10 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
 import { intentsOf, K_DEFAULT, K_MAX, type Part, type Question } from "../discovery.ts";
-import type { Embedder } from "../embedder.ts";
-import { ShortlistError } from "../errors.ts";
+import { type Embedder, unit } from "../embedder.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
 import { ExposurePolicy, intersect } from "../exposure.ts";
-import { type Format, FORMATS } from "../render.ts";
+import { FORMATS } from "../render.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Adapters } from "./adapters.ts";
 import type { Calibrations } from "./calibrations.ts";
@@ -108,7 +108,7 @@ export class Asks {
     const k = request.k ?? (token_budget === undefined ? K_DEFAULT : K_MAX);
     requireKept(keep, k);
     const startedAt = performance.now();
-    const { vector, parts, intents } = await this.encode(catalog, query, context);
+    const { vector, parts, intents } = await this.#encode(catalog, query, context);
     const encode_ms = performance.now() - startedAt;
     const snapshot = await this.#live.pinned(principal, catalog, request.revision);
     if (plan === "hnsw" && !snapshot.hnsw) {
@@ -117,7 +117,7 @@ export class Asks {
         `Catalog ${catalog} has no graph at revision ${snapshot.revision}.`,
       );
     }
-    const budget = budgetOf(token_budget, format);
+    const budget = token_budget === undefined ? undefined : { tokens: token_budget, format };
     const match = this.matchOf(catalog, request.floor);
     return {
       snapshot,
@@ -134,21 +134,16 @@ export class Asks {
   }
 
   /** A request's vector, turned towards what was said before, and those of its asks, where it has several. */
-  async encode(catalog: string, query: string, context?: string) {
+  async #encode(catalog: string, query: string, context?: string) {
     const { parts: asks, found } = intentsOf(query);
     const texts = [query, ...(context === undefined ? [] : [context])];
     const vectors = await Promise.all(
       [...texts, ...asks].map((text) => this.#embedder.embedQuery(text)),
     );
-    const learned = vectors.map((own) => this.adapted(catalog, own));
+    const learned = vectors.map((own) => this.#adapters.adapted(catalog, own));
     const parts = asks.map((text, i): Part => ({ text, vector: learned[texts.length + i]! }));
     const vector = context === undefined ? learned[0]! : turned(learned[0]!, learned[1]!);
     return { vector, parts, intents: { found, used: asks.length } };
-  }
-
-  /** A vector as the catalog has learned to read it. */
-  adapted(catalog: string, vector: Float32Array): Float32Array {
-    return this.#adapters.adapted(catalog, vector);
   }
 
   /** The policy that a request gets: its phase or the default, narrowed by its own policy and the ceiling. */
@@ -178,17 +173,10 @@ export class Asks {
 const CONTEXT_WEIGHT = 0.3;
 
 function turned(vector: Float32Array, context: Float32Array): Float32Array {
-  const sum = vector.map((value, i) => value + CONTEXT_WEIGHT * context[i]!);
-  const norm = Math.hypot(...sum);
-  return sum.map((value) => value / norm);
-}
-
-function budgetOf(tokens: number | undefined, format: Format = "openai"): Question["budget"] {
-  return tokens === undefined ? undefined : { tokens, format };
+  return unit(vector.map((value, i) => value + CONTEXT_WEIGHT * context[i]!));
 }
 
 function requireKept(keep: readonly string[], k: number): void {
   if (keep.length <= k) return;
-  const message = `names ${keep.length} tools, more than the k of ${k}`;
-  throw new ShortlistError("invalid_request", `keep ${message}.`, [{ pointer: "/keep", message }]);
+  throw invalidValue("/keep", `names ${keep.length} tools, more than the k of ${k}`);
 }

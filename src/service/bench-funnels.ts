@@ -70,7 +70,7 @@ export class Funnels {
     const texts = asked.flatMap(({ item, parts }) => [item.goal, ...parts]);
     const vectors = await this.#vectors.of(texts, work.signal);
     const vectorOf = (text: string) =>
-      learned ? this.#asks.adapted(catalog, vectors.get(text)!) : vectors.get(text)!;
+      learned ? this.#adapters.adapted(catalog, vectors.get(text)!) : vectors.get(text)!;
     return asked.map(({ item, parts }) => ({
       case: item,
       vector: vectorOf(item.goal),

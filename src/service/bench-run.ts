@@ -1,10 +1,18 @@
-import { LRUCache } from "lru-cache";
-import { type Ablation, discover, type Match, type Mechanism, type Part } from "../discovery.ts";
-import { type ExposurePolicy, type Facts, hiddenBy } from "../exposure.ts";
+import { setImmediate as turn } from "node:timers/promises";
+import {
+  type Ablation,
+  discover,
+  isAbove,
+  type Match,
+  type Mechanism,
+  type Part,
+} from "../discovery.ts";
+import type { ExposurePolicy, Facts } from "../exposure.ts";
 import { tokensOf } from "../render.ts";
 import { ABSTAIN, type RoutingCase, type RoutingRecord } from "../routing.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { ToolSpec } from "../tool.ts";
+import { exposures } from "./exposed.ts";
 import type { Selector } from "./selector.ts";
 
 /** A case with what it takes to ask it. */
@@ -50,10 +58,7 @@ export async function runCases(
   const controlNames = new Set(controls.map(({ name }) => name));
   const registry_names = new Set([...registry, ...controlNames]);
   const controlTokens = tokensIn(controls);
-  // Few policies, many cases: what each exposes is listed once.
-  const exposedBy = new LRUCache<string, { names: ReadonlySet<string>; tools: ToolSpec[] }>({
-    max: 64,
-  });
+  const exposedBy = exposures(snapshot.tools, controlNames);
   const records: RoutingRecord[] = [];
   const pending = new Set<Promise<void>>();
   let failure: unknown;
@@ -75,26 +80,16 @@ export async function runCases(
       without: without ?? NOTHING,
     });
     const latency_ms = performance.now() - startedAt;
-    const key = JSON.stringify([item.policy, [...found.eligible.excluded]]);
-    let exposed = exposedBy.get(key);
-    if (!exposed) {
-      const tools = snapshot.tools.filter(
-        (tool, row) => !hiddenBy(item.policy, tool) && !found.eligible.excluded.has(row),
-      );
-      exposed = { tools, names: new Set([...tools.map(({ name }) => name), ...controlNames]) };
-      exposedBy.set(key, exposed);
-    }
+    const hidden = Array.from(found.eligible.excluded, (row) => snapshot.tools[row]!.name);
+    const { tools: exposed, names: exposed_names } = exposedBy(item.policy, hidden);
     const ranking = found.retrieved.map(({ tool }) => tool.name);
-    const shown = retrieval ? found.retrieved.map(({ tool }) => tool) : exposed.tools;
+    const shown = retrieval ? found.retrieved.map(({ tool }) => tool) : exposed;
     const first = found.retrieved[0];
-    const isMatch =
-      first &&
-      (first.exact_name || first.probability === null || first.probability >= (match?.floor ?? 0));
+    const isMatch = first && isAbove(first, match?.floor ?? 0);
     const declines = controlNames.has(ABSTAIN) ? ABSTAIN : null;
-    const retrieved_names = retrieval ? new Set([...ranking, ...controlNames]) : exposed.names;
+    const retrieved_names = retrieval ? new Set([...ranking, ...controlNames]) : exposed_names;
     const retrieval_k = limits.tokens === undefined && retrieval ? limits.k : null;
     const visible_tokens = controlTokens + tokensIn(shown);
-    const exposed_names = exposed.names;
     const visible = [...shown, ...controls];
     const baseline = isMatch ? ranking[0]! : declines;
     for (let trial = 0; trial < selector.trials; trial++) {
@@ -129,7 +124,7 @@ export async function runCases(
     }
     if (performance.now() - turnAt > SLICE_MS) {
       onDone(records.length / selector.trials);
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
       turnAt = performance.now();
     }
   }

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
 import { K_MAX } from "../discovery.ts";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
 import { hiddenBy } from "../exposure.ts";
 import type { Job, Jobs, Work } from "../job.ts";
 import { judge, parseGate, type RoutingCase } from "../routing.ts";
@@ -74,7 +75,7 @@ export class Bench implements Judge {
       `bench ${request.catalog}`,
       async (work) => {
         // Queued work starts in a later turn, when `job` is known.
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
         const result = await this.#run(principal, snapshot, cases, request, run, work);
         const verdicts = gates.map((gate) => judge(gate, result.by_k[gate.k]!.ordinary, undefined));
         const created_at = new Date().toISOString();
@@ -188,8 +189,7 @@ export class Bench implements Judge {
   #selectorOf({ selector, records, repeat = 1 }: BenchRequest): Selector {
     if (records) {
       if (selector === undefined) return sentIn(records);
-      const message = "give either selector or records";
-      throw new ShortlistError("invalid_request", message, [{ pointer: "", message }]);
+      throw invalidValue("", "give either selector or records");
     }
     if (selector === undefined) return { ...BASELINE, trials: repeat };
     const { selectors } = this.#config();

@@ -1,13 +1,14 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../access.ts";
-import { calibrate, type Judged } from "../calibration.ts";
-import { discover, featuresOf, K_DEFAULT } from "../discovery.ts";
+import { calibrate, examplesOf, type Judged } from "../calibration.ts";
+import { discover, K_DEFAULT } from "../discovery.ts";
 import { ShortlistError } from "../errors.ts";
 import { hiddenBy } from "../exposure.ts";
 import type { Job, Jobs, Work } from "../job.ts";
 import type { RoutingCase } from "../routing.ts";
 import type { Snapshot } from "../snapshot.ts";
-import type { Asks } from "./ask.ts";
+import type { Funnels } from "./bench-funnels.ts";
 import type { Calibrations } from "./calibrations.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
 import { LABELLED, type Suites } from "./suites.ts";
@@ -23,20 +24,20 @@ const CASES_A_TURN = 20;
 /** Fits a catalog's own calibration on labelled cases. */
 export class Calibrator {
   readonly #live: LiveCatalogs;
-  readonly #asks: Asks;
+  readonly #funnels: Funnels;
   readonly #suites: Suites;
   readonly #calibrations: Calibrations;
   readonly #jobs: Jobs;
 
   constructor(
     live: LiveCatalogs,
-    asks: Asks,
+    funnels: Funnels,
     suites: Suites,
     calibrations: Calibrations,
     jobs: Jobs,
   ) {
     this.#live = live;
-    this.#asks = asks;
+    this.#funnels = funnels;
     this.#suites = suites;
     this.#calibrations = calibrations;
     this.#jobs = jobs;
@@ -84,32 +85,21 @@ export class Calibrator {
     cases: readonly RoutingCase[],
     work: Work,
   ): Promise<Judged[]> {
+    const { tools, rowOf } = snapshot;
     const judged: Judged[] = [];
-    for (const item of cases) {
+    const prepared = await this.#funnels.prepare(principal, snapshot.catalog, cases, work);
+    for (const { case: item, vector, parts, policy, facts } of prepared) {
       work.signal.throwIfAborted();
-      const { vector, parts } = await this.#asks.encode(snapshot.catalog, item.goal);
-      const policy = this.#asks.effectivePolicy(principal, item);
-      const { ranked, eligible } = discover(snapshot, {
-        query: item.goal,
-        vector,
-        parts,
-        policy,
-        facts: item.facts ?? {},
-        k: K_DEFAULT,
-      });
-      const features = featuresOf(ranked, eligible.count);
-      const tools = ranked.slice(0, K_DEFAULT).map(({ tool }, i) => ({
-        features: features[i]!,
-        acceptable: item.acceptable.includes(tool.name),
-      }));
+      const question = { query: item.goal, vector, parts, policy, facts, k: K_DEFAULT };
+      const found = discover(snapshot, question);
       const answerable = item.acceptable.some((name) => {
-        const row = snapshot.rowOf.get(name);
-        return row !== undefined && !hiddenBy(policy, snapshot.tools[row]!);
+        const tool = tools[rowOf.get(name) ?? -1];
+        return tool !== undefined && !hiddenBy(policy, tool);
       });
-      judged.push({ answerable, tools });
+      judged.push({ answerable, tools: examplesOf(found, item.acceptable, K_DEFAULT) });
       if (judged.length % CASES_A_TURN === 0) {
         work.progress(judged.length, cases.length);
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
       }
     }
     return judged;

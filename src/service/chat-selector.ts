@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { ChatEndpoint } from "../config.ts";
 import { ShortlistError } from "../errors.ts";
 import { render } from "../render.ts";
@@ -28,7 +29,9 @@ export function chatSelector(
         signal.throwIfAborted();
         if (attempt >= endpoint.retries) return { selected: null, outcome: "unavailable" };
         const backoff = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** attempt);
-        await wait(answer.retryAfterMs ?? backoff * (0.5 + Math.random() / 2), signal);
+        await wait(answer.retryAfterMs ?? backoff * (0.5 + Math.random() / 2), undefined, {
+          signal,
+        });
       }
     },
   };
@@ -107,19 +110,4 @@ function isObject(given: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      signal.removeEventListener("abort", aborted);
-      resolve();
-    }
-    function aborted() {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    }
-    signal.addEventListener("abort", aborted, { once: true });
-  });
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
 
 /** A turn in any provider's shape: text, or a list of content parts of which the texts are read. */
 const Message = Type.Object(
@@ -38,8 +38,7 @@ export function conversationOf(
 ): Conversation {
   const { query, messages } = request;
   if ((query === undefined) === (messages === undefined)) {
-    const message = "give either query or messages";
-    throw new ShortlistError("invalid_request", message, [{ pointer: "", message }]);
+    throw invalidValue("", "give either query or messages");
   }
   const turns = messages
     ? messages

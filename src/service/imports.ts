@@ -1,14 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
 import { IMPORT_KINDS, importDocument, type Imported, qualified } from "../import.ts";
 import type { Job } from "../job.ts";
 import { tokensOf } from "../render.ts";
 import type { Entry } from "../store.ts";
 import type { ToolSpec } from "../tool.ts";
 import { isReserved, type Quarantined, reservedReason } from "./admission.ts";
-import type { Registry } from "./registry.ts";
+import { type Registry, REGISTRY_SOURCE } from "./registry.ts";
 import type { SuiteGate } from "./suite-gate.ts";
 
 export const ImportRequest = Type.Object(
@@ -28,9 +28,6 @@ export const ImportRequest = Type.Object(
 );
 export type ImportRequest = Static<typeof ImportRequest>;
 
-/** The source of what the registry routes bring: no import may take its place. */
-const REGISTRY_SOURCE = "registry";
-
 /** Brings documents into catalogs, one source at a time: only what changed is embedded. */
 export class Imports {
   readonly #registry: Registry;
@@ -46,7 +43,7 @@ export class Imports {
     const { kind, source, document, dry_run = false, confirm = false } = request;
     if (source === REGISTRY_SOURCE) {
       const message = `${REGISTRY_SOURCE} is what the registry routes bring`;
-      throw new ShortlistError("invalid_request", message, [{ pointer: "/source", message }]);
+      throw invalidValue("/source", message, message);
     }
     const rules = this.#config().sourceOf(source);
     const imported = importDocument(kind, source, document, rules);

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
@@ -107,7 +108,7 @@ export class LiveCatalogs {
     const rows: Row[] = [];
     for (const [i, tool] of tools.entries()) {
       rows.push(rowOf(tool));
-      if (i % TOOLS_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (i % TOOLS_A_TURN === 0) await turn();
     }
     const texts = [...new Set(rows.flatMap(textsOf))];
     const vectors = await this.#vectors.of(texts);

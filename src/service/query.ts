@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
 import { choose, decide, discover, type Discovered, type Found } from "../discovery.ts";
-import { census } from "../exposure.ts";
+import { census, compareText } from "../exposure.ts";
 import { render, tokensOf } from "../render.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { ToolSpec } from "../tool.ts";
@@ -209,10 +209,6 @@ function summary(tool: ToolSpec, item: Shown | undefined, isOfMany: boolean) {
     ...(item?.found.kept && { kept: true }),
     ...(isOfMany && item && { catalog: item.catalog, tool: item.tool.name }),
   };
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** What is kept of a trace where requests are not: everything but the asks that it was split into. */

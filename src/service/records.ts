@@ -1,12 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
 import { type ExposurePolicy, hiddenBy } from "../exposure.ts";
 import { ABSTAIN, type RoutingCase, type RoutingRecord } from "../routing.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Store } from "../store.ts";
 import { resultOf } from "./bench-funnels.ts";
+import { exposures } from "./exposed.ts";
 import type { LiveCatalogs } from "./live-catalogs.ts";
 import type { Traces } from "./traces.ts";
 
@@ -71,9 +72,7 @@ export class Records {
     const both = record.acceptable?.filter((name) => record.forbidden?.includes(name)) ?? [];
     if (both.length > 0 || record.acceptable?.length === 0) {
       const message = both.length > 0 ? `also forbidden: ${both.join(", ")}` : "must not be empty";
-      throw new ShortlistError("invalid_request", `acceptable ${message}.`, [
-        { pointer: "/acceptable", message },
-      ]);
+      throw invalidValue("/acceptable", message);
     }
     this.#traces.flush();
     return { trace_id, trial, catalog, ...this.#store.saveRecord(trace_id, trial, record) };
@@ -140,20 +139,17 @@ export class Records {
     const controls = new Set(this.#config().controls.map(({ name }) => name));
     const within = snapshot.tools.filter((tool) => !hiddenBy(principal.ceiling, tool));
     const registry_names = new Set([...within.map(({ name }) => name), ...controls]);
+    const exposedBy = exposures(within, controls);
     return stored.flatMap(({ trace_id, trial, record, trace }) => {
       const { acceptable, forbidden = [], selected, verified_success } = record;
       if (!acceptable || selected === undefined) return [];
       const { query = "", effective_policy, hidden_names, k, tools } = trace as unknown as Decision;
-      const hidden = new Set(hidden_names);
-      const exposed = within.filter(
-        (tool) => !hiddenBy(effective_policy, tool) && !hidden.has(tool.name),
-      );
       const ranking = tools.flatMap(({ name, control }) => (control ? [] : [name]));
       return [
         {
           case: { task_id: trace_id, goal: query, acceptable, forbidden },
           registry_names,
-          exposed_names: new Set([...exposed.map(({ name }) => name), ...controls]),
+          exposed_names: exposedBy(effective_policy, hidden_names).names,
           retrieved_names: new Set(tools.map(({ name }) => name)),
           controls,
           ranking,

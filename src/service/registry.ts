@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Principal } from "../access.ts";
 import type { Config } from "../config.ts";
 import type { Embedder } from "../embedder.ts";
@@ -31,7 +32,8 @@ interface Write extends WriteOptions {
 
 const same = (entries: readonly Entry[]) => [...entries];
 
-const REGISTRY_SOURCE = "registry";
+/** The source of what the registry routes bring: no import may take its place. */
+export const REGISTRY_SOURCE = "registry";
 /** Tools written a turn of the event loop. */
 const TOOLS_A_TURN = 1_000;
 /** Reads and writes of a catalog's tools. Every write is a job and makes one new revision, or none. */
@@ -276,7 +278,7 @@ export class Registry {
   async #saveTools(entries: readonly Entry[]): Promise<void> {
     for (let at = 0; at < entries.length; at += TOOLS_A_TURN) {
       this.#store.saveTools(entries.slice(at, at + TOOLS_A_TURN).map(({ tool }) => tool));
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
     }
   }
 

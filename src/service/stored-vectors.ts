@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { checkVector, type Embedder } from "../embedder.ts";
 import type { Store } from "../store.ts";
 
@@ -74,7 +75,7 @@ export class StoredVectors {
         checkVector(vector, dimension, JSON.stringify(text));
         vectors.set(text, vector);
       }
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
     }
     return vectors;
   }

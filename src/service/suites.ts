@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ShortlistError } from "../errors.ts";
+import { invalidValue, ShortlistError } from "../errors.ts";
 import type { Config } from "../config.ts";
 import { checkSuite, RoutingCase } from "../routing.ts";
 import type { Store } from "../store.ts";
@@ -54,8 +54,7 @@ export class Suites {
   /** @throws ShortlistError `invalid_request`, `unknown_suite`, `empty_suite`, `invalid_suite` */
   labelled({ suite, cases }: Labelled): RoutingCase[] {
     if ((suite === undefined) === (cases === undefined)) {
-      const message = "give either suite or cases";
-      throw new ShortlistError("invalid_request", message, [{ pointer: "", message }]);
+      throw invalidValue("", "give either suite or cases");
     }
     return checkSuite(cases ?? this.get(suite!), this.#config().phases);
   }

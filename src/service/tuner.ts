@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../access.ts";
 import { adapt, type Adapter, fitAdapter, type Pair } from "../adapter.ts";
+import { unit } from "../embedder.ts";
 import { ShortlistError } from "../errors.ts";
 import type { Job, Jobs, Work } from "../job.ts";
 import { pairedInterval, type RoutingCase, valuesOf } from "../routing.ts";
@@ -172,7 +173,5 @@ function toolOf(
     const at = viewStarts[row]! * rows.dimension;
     for (let i = 0; i < sum.length; i++) sum[i]! += rows.vectors[at + i]!;
   }
-  if (count === 0) return undefined;
-  const norm = Math.hypot(...sum);
-  return sum.map((value) => value / norm);
+  return count === 0 ? undefined : unit(sum);
 }

@@ -4,6 +4,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
+import { setImmediate as turn } from "node:timers/promises";
 import hnswlib from "hnswlib-node";
 import type { Rows } from "./rows.ts";
 
@@ -135,8 +136,7 @@ export class Graph {
       );
       this.#keys.push(key);
       this.#idOf.set(key, id);
-      if (count % ADDED_A_TURN === ADDED_A_TURN - 1)
-        await new Promise((resolve) => setImmediate(resolve));
+      if (count % ADDED_A_TURN === ADDED_A_TURN - 1) await turn();
     }
     return true;
   }
@@ -178,7 +178,7 @@ export async function buildGraph(
   index.initIndex(Math.max(1, count), GRAPH_M, GRAPH_EF_CONSTRUCTION, SEED);
   for (let id = 0; id < count; id++) {
     index.addPoint(Array.from(vectors.subarray(id * dimension, (id + 1) * dimension)), id);
-    if (id % BUILT_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (id % BUILT_A_TURN === 0) await turn();
   }
   index.writeIndexSync(path);
 }
